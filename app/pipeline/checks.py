@@ -1,0 +1,203 @@
+"""A check from admission to record: whatever happens, one record is kept before anyone is answered."""
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from app.errors import (
+    CheckNotFound,
+    DeadlineExceeded,
+    EngineOverloaded,
+    PromptTooLong,
+    ServiceError,
+    StoreUnavailable,
+)
+from app.llm.engine import Engine
+from app.pipeline.design import DesignName
+from app.pipeline.designs import ALL_CALLS
+from app.pipeline.extract import extract
+from app.pipeline.grounding import Agreement, Fact, GroundedFacts, ground
+from app.pipeline.narrate import NarrationMode, narrate
+from app.pipeline.request import CheckRequest
+from app.pipeline.result import CheckResult, from_decision, to_record
+from app.pipeline.run_log import RunLog
+from app.pipeline.single_call import run_single_call
+from app.pipeline.validate import lint_schema
+from app.policy import Policy, decide
+from app.store.call_log import CallLog
+from app.store.records import CheckOutcome, CheckRecord
+from app.telemetry import metrics
+
+log_events = logging.getLogger(__name__)
+
+ANSWER_RESERVE_SECONDS = 2.0
+"""Kept back from the narration, so that a late one still leaves time for the template and the record."""
+
+
+@dataclass(frozen=True)
+class CheckLimits:
+    check_timeout_seconds: float
+    narration_timeout_seconds: float
+    max_in_flight: int
+
+
+@dataclass(frozen=True)
+class CheckAnswer:
+    result: CheckResult
+    log: RunLog
+
+
+class Checks:
+    """Everything a check needs, built once."""
+
+    def __init__(
+        self, engine: Engine, call_log: CallLog, policy: Policy, limits: CheckLimits, narration: NarrationMode
+    ) -> None:
+        self.engine = engine
+        self.call_log = call_log
+        self.policy = policy
+        self._limits = limits
+        self._narration = narration
+        self._in_flight = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    async def compile_grammars(self) -> None:
+        for call in ALL_CALLS:
+            lint_schema(call.schema.json_schema)
+            await self.engine.compile(call.schema)
+
+    async def check(self, request: CheckRequest) -> CheckAnswer:
+        """Raises EngineNotReady and EngineOverloaded before anything is begun; after that, any error leaves a record.
+
+        StoreUnavailable means that the record could not be written, and so that nothing may be answered.
+        """
+        await self.engine.check()
+        if self._in_flight >= self._limits.max_in_flight:
+            raise EngineOverloaded("too many checks are being worked on; try again in a few seconds")
+        self._in_flight += 1
+        self._idle.clear()
+        log = RunLog(request)
+        with metrics.IN_FLIGHT.labels(*log.condition).track_inprogress():
+            try:
+                return await self._recorded(log)
+            finally:
+                self._in_flight -= 1
+                if not self._in_flight:
+                    self._idle.set()
+
+    async def read(self, check_id: UUID) -> CheckRecord:
+        """Raises CheckNotFound, StoreUnavailable."""
+        record = await self.call_log.read(check_id)
+        if record is None:
+            raise CheckNotFound(f"no check has the id {check_id}")
+        return record
+
+    @property
+    def in_flight(self) -> int:
+        return self._in_flight
+
+    async def idle(self) -> None:
+        """Returns when no check is being worked on."""
+        await self._idle.wait()
+
+    async def _recorded(self, log: RunLog) -> CheckAnswer:
+        try:
+            result = await self._within_deadline(log)
+        except asyncio.CancelledError:
+            await self._keep(log, "cancelled", "client-closed-request", None)
+            raise
+        except DeadlineExceeded:
+            await self._keep(log, "timed_out", "deadline-exceeded", None)
+            raise
+        except PromptTooLong:
+            await self._keep(log, "refused", "message-too-long", None)
+            raise
+        except Exception as error:
+            await self._keep(log, "failed", type(error).__name__, None)
+            raise
+        await self._keep(log, "completed" if result.valid else "invalid_output", None, result)
+        _count(log, result)
+        return CheckAnswer(result, log)
+
+    async def _within_deadline(self, log: RunLog) -> CheckResult:
+        try:
+            async with asyncio.timeout(self._limits.check_timeout_seconds):
+                if log.request.design is DesignName.PIPELINE:
+                    return await self._run_pipeline(log)
+                return await run_single_call(self.engine, log)
+        except TimeoutError as error:
+            raise DeadlineExceeded(log.stage, self._limits.check_timeout_seconds) from error
+
+    async def _run_pipeline(self, log: RunLog) -> CheckResult:
+        request = log.request
+        extracted, output = await extract(self.engine, log)
+        with log.timed("ground"):
+            facts = ground(extracted, request.conversation, request.received_at, request.timezone)
+        log.flags += disagreement_flags(facts)
+        with log.timed("policy"):
+            decision = decide(facts.to_policy_facts(request.received_at, request.timezone), self.policy)
+        narration = await narrate(self.engine, decision, log, self._narration, self._narration_seconds(log))
+        return from_decision(
+            decision,
+            facts,
+            response_text=narration.text,
+            valid=output.value is not None,
+            strict_json=output.strict and (narration.output is None or narration.output.strict),
+            field_order_ok=output.field_order_ok and (narration.output is None or narration.output.field_order_ok),
+            consistent=True,
+            narration_source=narration.source,
+        )
+
+    def _narration_seconds(self, log: RunLog) -> float:
+        left = self._limits.check_timeout_seconds - log.elapsed_ms / 1000 - ANSWER_RESERVE_SECONDS
+        return max(0.0, min(left, self._limits.narration_timeout_seconds))
+
+    async def _keep(self, log: RunLog, outcome: CheckOutcome, error: str | None, result: CheckResult | None) -> None:
+        """Write the record; a caller who is cancelled meanwhile does not stop it. Raises StoreUnavailable."""
+        metrics.CHECKS.labels(*log.condition, outcome).inc()
+        metrics.CHECK_SECONDS.labels(*log.condition).observe(log.elapsed_ms / 1000)
+        record = to_record(log, outcome, error, result, self.policy, self.engine.model)
+        fields = {"check_id": str(record.id), "request_id": record.request_id, "outcome": outcome, "error": error}
+        try:
+            await self.call_log.write(record)
+        except ServiceError as failure:
+            log_events.error("check.not_recorded", extra=fields)
+            if isinstance(failure, StoreUnavailable):
+                raise
+            raise StoreUnavailable(str(failure)) from failure
+        action = result.action.value if result else None
+        log_events.info("check.finished", extra=fields | {"action": action, "milliseconds": log.elapsed_ms})
+
+
+def disagreement_flags(facts: GroundedFacts) -> list[str]:
+    """One for each fact that the model stated otherwise than the text."""
+    named: dict[str, Fact[Any]] = {
+        "age": facts.customer_age,
+        "prices": facts.price_components,
+        "date": facts.requested_date,
+        "time": facts.requested_time,
+    }
+    told_apart = (Agreement.OVERRULED, Agreement.DISAGREED)
+    return [f"{name}_{fact.agreement.value}" for name, fact in named.items() if fact.agreement in told_apart]
+
+
+def _count(log: RunLog, result: CheckResult) -> None:
+    metrics.DECISIONS.labels(*log.condition, result.action.value, result.reason_code.value).inc()
+    properties = {
+        "valid": result.valid,
+        "strict_json": result.strict_json,
+        "field_order_ok": result.field_order_ok,
+        "consistent": result.consistent,
+    }
+    for name, holds in properties.items():
+        metrics.OUTPUTS.labels(*log.condition, name, str(holds).lower()).inc()
+    for flag in set(log.flags):
+        metrics.FLAGS.labels(*log.condition, flag).inc()
+    if result.facts is not None:
+        for name in ("customer_age", "total_pence", "requested_date", "requested_time"):
+            fact: Fact[Any] = getattr(result.facts, name)
+            metrics.FACTS.labels(name, fact.status.value, *log.condition).inc()
+            metrics.AGREEMENTS.labels(name, fact.agreement.value, *log.condition).inc()

@@ -1,0 +1,1 @@
+"""Ages: found, put in their sense, and whose they are."""

@@ -1,0 +1,1 @@
+"""Words of other languages, turned into the English ones the recognisers know."""

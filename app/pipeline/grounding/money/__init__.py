@@ -1,0 +1,1 @@
+"""Amounts: found, put in their sense, counted and added up."""

@@ -1,0 +1,1 @@
+"""Days and hours: found, put in their sense, and which are asked for."""

@@ -1,0 +1,70 @@
+"""Call 2: words for a decision that is made. A narration that cannot be used costs a template, never the check."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Literal
+
+from app.errors import EngineError
+from app.llm.engine import Engine
+from app.pipeline.consistency import inconsistencies
+from app.pipeline.designs import NARRATE
+from app.pipeline.parse import ParsedOutput, parse_output
+from app.pipeline.run_log import RunLog
+from app.pipeline.wording import brief, template
+from app.policy import Decision
+from app.telemetry import metrics
+
+NarrationMode = Literal["model", "template"]
+
+
+@dataclass(frozen=True)
+class Narration:
+    text: str
+    source: NarrationMode
+    output: ParsedOutput | None
+    """None when the model was not asked or did not answer."""
+    model_flags: tuple[str, ...] = ()
+    """What was wrong with the model's words; the text itself is then the template."""
+
+
+async def narrate(
+    engine: Engine, decision: Decision, log: RunLog, mode: NarrationMode, timeout_seconds: float
+) -> Narration:
+    """Never raises for anything the model or the engine does."""
+    with log.timed("narrate"):
+        narration = await _attempt(engine, decision, log, mode, timeout_seconds)
+    log.flags.extend(narration.model_flags)
+    cause = (
+        narration.model_flags[0] if narration.model_flags else ("asked" if narration.source == "template" else "none")
+    )
+    metrics.NARRATIONS.labels(narration.source, cause, *log.condition).inc()
+    return narration
+
+
+async def _attempt(
+    engine: Engine, decision: Decision, log: RunLog, mode: NarrationMode, timeout_seconds: float
+) -> Narration:
+    if mode == "template":
+        return Narration(template(decision), "template", None)
+    told = brief(decision)
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            generation = await log.ask(engine, "narrate", NARRATE, told)
+    except TimeoutError:
+        return _fall_back(decision, None, "narration_late")
+    except EngineError:
+        return _fall_back(decision, None, "narration_failed")
+    output = parse_output(generation, NARRATE.schema)
+    if output.value is None:
+        return _fall_back(decision, output, f"narration_{output.flag}")
+    text = output.value["response_text"].strip()
+    if not text:
+        return _fall_back(decision, output, "narration_empty")
+    flags = inconsistencies(decision.action, decision.appointment is not None, text, told)
+    if flags:
+        return _fall_back(decision, output, *(f"narration_{flag}" for flag in flags))
+    return Narration(text, "model", output)
+
+
+def _fall_back(decision: Decision, output: ParsedOutput | None, *flags: str) -> Narration:
+    return Narration(template(decision), "template", output, tuple(flags))
