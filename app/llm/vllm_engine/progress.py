@@ -1,0 +1,60 @@
+"""Is the engine getting anywhere? vLLM's own health check says yes while its processes are stopped."""
+
+import time
+from typing import Any
+
+from vllm.v1.metrics.loggers import StatLoggerBase
+
+STALL_SECONDS = 10.0
+"""Work is waiting and no step has finished for this long: stalled."""
+
+PROBE_AFTER_SECONDS = 10.0
+"""With nothing to do, an idle engine is asked for one token this often; a stalled one looks idle too."""
+
+
+class Progress:
+    """Time of the last finished step, and whether work is waiting for the next."""
+
+    def __init__(self, prefill_seconds_per_token: float) -> None:
+        self._seconds_per_token = prefill_seconds_per_token
+        self._waiting: dict[str, int] = {}
+        self._last_step = time.monotonic()
+
+    def stepped(self) -> None:
+        self._last_step = time.monotonic()
+
+    def began(self, request_id: str, new_tokens: int) -> None:
+        """`new_tokens` are those of its prompt that have to be read: not in the prefix cache."""
+        if not self._waiting:
+            self._last_step = time.monotonic()
+        self._waiting[request_id] = new_tokens
+
+    def ended(self, request_id: str) -> None:
+        self._waiting.pop(request_id, None)
+
+    @property
+    def idle_seconds(self) -> float:
+        return 0.0 if self._waiting else time.monotonic() - self._last_step
+
+    @property
+    def stalled_seconds(self) -> float:
+        """Seconds without progress beyond what the waiting prompts may take; 0 while all is well."""
+        if not self._waiting:
+            return 0.0
+        allowed = STALL_SECONDS + self._seconds_per_token * sum(self._waiting.values())
+        silent = time.monotonic() - self._last_step
+        return silent if silent > allowed else 0.0
+
+
+def heartbeat(progress: Progress) -> Any:
+    """A stat-logger factory for AsyncLLM: vLLM calls `record` for every step that gave output."""
+
+    class Heartbeat(StatLoggerBase):
+        def __init__(self, vllm_config: Any, engine_index: int = 0) -> None: ...
+
+        def record(self, *args: Any, **kwargs: Any) -> None:
+            progress.stepped()
+
+        def log_engine_initialized(self) -> None: ...
+
+    return lambda vllm_config, engine_index=0: Heartbeat(vllm_config, engine_index)
