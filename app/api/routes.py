@@ -1,0 +1,175 @@
+"""The HTTP interface: checks, their records, health and metrics."""
+
+import asyncio
+import secrets
+from collections.abc import Coroutine
+from typing import Annotated, Any, TypeVar
+from uuid import UUID
+
+from fastapi import APIRouter, Body, Depends, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from uuid6 import uuid7
+
+from app.api.answers import check_out, stored_check_out
+from app.api.keys import Caller, KeyRing
+from app.api.problems import FORBIDDEN, INVALID_HEADER, UNAUTHORIZED, Problem
+from app.api.readiness import Readiness
+from app.api.schemas import CheckIn, CheckOut, StoredCheckOut
+from app.llm.engine import MAX_SEED
+from app.pipeline.checks import Checks
+from app.pipeline.design import DesignName, Enforcement
+from app.pipeline.grounding import Message
+from app.pipeline.request import CheckRequest
+from app.telemetry.clock import utc_now
+
+T = TypeVar("T")
+N = TypeVar("N", DesignName, Enforcement)
+
+DESIGN_HEADER, ENFORCEMENT_HEADER = "X-Schema-Design", "X-Enforcement"
+
+
+_HEADERS = [
+    {
+        "name": DESIGN_HEADER,
+        "in": "header",
+        "description": "Which design answers; a name or its number, 1 to 5.",
+        "schema": {"type": "string", "enum": [design.value for design in DesignName], "default": "pipeline"},
+    },
+    {
+        "name": ENFORCEMENT_HEADER,
+        "in": "header",
+        "description": "Whether a grammar holds the model's output to its schema.",
+        "schema": {"type": "string", "enum": [value.value for value in Enforcement], "default": "constrained"},
+    },
+]
+
+
+class ClientGone(Exception):
+    """Nobody is left to answer."""
+
+
+def build_router(checks: Checks, keys: KeyRing, readiness: Readiness) -> APIRouter:
+    router = APIRouter()
+
+    def may_check(http: Request) -> Caller:
+        """Asked before the body is validated: a stranger learns nothing of what a body may hold."""
+        return _authorised(http, keys, "check")
+
+    @router.post("/consultations/check", response_model=CheckOut, openapi_extra={"parameters": _HEADERS})
+    async def check(
+        caller: Annotated[Caller, Depends(may_check)], body: Annotated[CheckIn, Body()], http: Request
+    ) -> CheckOut:
+        """Extract the facts, decide, reply. Every answer has a stored record."""
+        request = _check_request(body, http, caller)
+        await readiness.require()
+        answer = await _while_connected(http, checks.check(request))
+        return check_out(answer, checks.policy, checks.engine.model)
+
+    @router.get("/consultations/{check_id}", response_model=StoredCheckOut)
+    async def read(check_id: UUID, http: Request) -> StoredCheckOut:
+        """The stored record. The customer's text and raw outputs need the scope `raw`."""
+        caller = _authorised(http, keys, "read")
+        return stored_check_out(await checks.read(check_id), with_content="raw" in caller.scopes)
+
+    @router.get("/livez")
+    async def livez() -> dict[str, str]:
+        return {"status": "alive"}
+
+    @router.get("/readyz")
+    async def readyz(response: Response) -> dict[str, Any]:
+        """Per part: ok, or why not. 503 while checks are refused."""
+        parts = await readiness.parts()
+        ready = all(state == "ok" for state in parts.values())
+        if not ready:
+            response.status_code = 503
+            response.headers["Retry-After"] = "10"
+        return {"ready": ready, "parts": parts}
+
+    @router.get("/metrics")
+    async def metrics() -> Response:
+        """This service's metrics and vLLM's own."""
+        await readiness.parts()  # keeps the gauge honest between checks
+        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+    return router
+
+
+def _authorised(http: Request, keys: KeyRing, scope: str) -> Caller:
+    caller = keys.caller(http.headers.get("authorization"))
+    if caller is None:
+        raise Problem(UNAUTHORIZED, "send a key as Authorization: Bearer KEY")
+    if scope not in caller.scopes:
+        raise Problem(FORBIDDEN, f"this key lacks the scope {scope!r}")
+    return caller
+
+
+def _check_request(body: CheckIn, http: Request, caller: Caller) -> CheckRequest:
+    if body.messages is not None:
+        conversation = tuple(Message(m.role, m.content) for m in body.messages)
+    else:
+        conversation = (Message("customer", body.message or ""),)
+    seed = body.sampling.seed
+    if http.headers.get("idempotency-key") is not None:
+        raise Problem(
+            INVALID_HEADER,
+            "Idempotency-Key is not supported yet; a retried check is a new check",
+            [{"header": "Idempotency-Key", "detail": "not supported yet; leave it out"}],
+        )
+    return CheckRequest(
+        id=uuid7(),
+        conversation=conversation,
+        received_at=body.received_at or utc_now(),
+        timezone=body.zone,
+        design=_design(http),
+        enforcement=_enforcement(http),
+        seed=secrets.randbelow(MAX_SEED + 1) if seed is None else seed,
+        temperature=body.sampling.temperature,
+        request_id=http.state.request_id,
+        conversation_id=body.conversation_id,
+        caller=caller.name,
+    )
+
+
+def _design(http: Request) -> DesignName:
+    value = http.headers.get(DESIGN_HEADER, DesignName.PIPELINE.value).strip().lower()
+    by_number = {str(n): design for n, design in enumerate(DesignName, start=1)}
+    if value in by_number:
+        return by_number[value]
+    return _one_of(DesignName, DESIGN_HEADER, value, "or 1 to 5")
+
+
+def _enforcement(http: Request) -> Enforcement:
+    value = http.headers.get(ENFORCEMENT_HEADER, Enforcement.CONSTRAINED.value).strip().lower()
+    return _one_of(Enforcement, ENFORCEMENT_HEADER, value)
+
+
+def _one_of(names: type[N], header: str, value: str, also: str = "") -> N:
+    try:
+        return names(value)
+    except ValueError:
+        detail = f"{header} must be one of {', '.join(names)} {also}".strip()
+        raise Problem(INVALID_HEADER, detail, [{"header": header, "detail": detail}]) from None
+
+
+async def _while_connected(http: Request, work: Coroutine[Any, Any, T]) -> T:
+    """Stop the work when the client goes away: a handler is not cancelled by itself. Raises ClientGone."""
+    task = asyncio.create_task(work)
+    gone = asyncio.create_task(_disconnected(http))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        task.cancel()
+        await asyncio.wait({task})
+        if task.cancelled():
+            raise ClientGone
+        return task.result()
+    finally:
+        gone.cancel()
+        if not task.done():
+            task.cancel()
+
+
+async def _disconnected(http: Request) -> None:
+    while (await http.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,76 @@
+"""Everything that can go wrong, by what happened. No HTTP here: app/api/problems.py knows status codes.
+
+ServiceError
+├── SettingsInvalid            an environment variable is unknown, malformed or contradicts another
+├── StartFailed                the service cannot start: port taken, no disk space, a library is missing
+│   ├── ModelUnavailable       weights cannot be found, fetched or verified
+│   └── DatabaseUnusable       embedded Postgres does not start, or its data belongs to someone else
+├── EngineError                the model did not give a usable answer
+│   ├── EngineNotReady         still loading, stalled or dead
+│   ├── EngineOverloaded       too many calls are waiting
+│   ├── PromptTooLong          the rendered prompt does not fit the model's context
+│   └── CallFailed             this one call failed; the engine lives
+├── DeadlineExceeded           a check ran out of time before its facts were extracted
+├── StoreUnavailable           the record of a check could not be written or read
+└── CheckNotFound              no check has this id
+"""
+
+
+class ServiceError(Exception):
+    """Base of all errors this service raises on purpose. The message ends with what to do next."""
+
+
+class SettingsInvalid(ServiceError):
+    """The environment asks for something that does not exist or contradicts itself."""
+
+
+class StartFailed(ServiceError):
+    """The service cannot start; the message is one sentence for the person at the terminal."""
+
+
+class ModelUnavailable(StartFailed):
+    """The model's weights cannot be found, fetched, verified or converted."""
+
+
+class DatabaseUnusable(StartFailed):
+    """The database cannot be used at start."""
+
+
+class EngineError(ServiceError):
+    """The engine gave no usable answer."""
+
+
+class EngineNotReady(EngineError):
+    """The engine is loading, stalled or dead; the reason is the message."""
+
+
+class EngineOverloaded(EngineError):
+    """The engine refuses more work for the moment."""
+
+
+class PromptTooLong(EngineError):
+    def __init__(self, prompt_tokens: int, limit_tokens: int) -> None:
+        super().__init__(
+            f"the conversation takes {prompt_tokens} tokens and the model has room for {limit_tokens}; shorten it"
+        )
+        self.prompt_tokens = prompt_tokens
+        self.limit_tokens = limit_tokens
+
+
+class CallFailed(EngineError):
+    """One call failed inside the engine; others are not affected."""
+
+
+class DeadlineExceeded(ServiceError):
+    def __init__(self, stage: str, seconds: float) -> None:
+        super().__init__(f"the check was stopped after {seconds:g} s while in {stage!r}; try again later")
+        self.stage = stage
+        self.seconds = seconds
+
+
+class StoreUnavailable(ServiceError):
+    """The call log cannot be written or read, so no answer is given: an answer implies a record."""
+
+
+class CheckNotFound(ServiceError):
+    """No check with this id is stored."""

@@ -1,0 +1,249 @@
+"""Composition root: builds every part once, passes it down, and ends what it began in the reverse order."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import uvicorn
+from fastapi import FastAPI
+
+import app
+from app.api.handlers import add_handlers
+from app.api.keys import KeyRing
+from app.api.middleware import BodyLimit, RequestContext
+from app.api.readiness import Readiness
+from app.api.routes import build_router
+from app.errors import EngineError, ServiceError, StartFailed
+from app.llm.demo_script import demo_reply
+from app.llm.engine import Engine
+from app.llm.scripted_engine import ScriptedEngine, replies_from_file
+from app.pipeline.checks import CheckLimits, Checks
+from app.policy import POLICY
+from app.settings import Settings
+from app.store.call_log import CallLog, PostgresCallLog
+from app.store.embedded_postgres import EmbeddedPostgres
+from app.store.migrate import migrate
+
+log = logging.getLogger(__name__)
+
+DATABASE_WATCH_SECONDS = 1.0
+BACKLOG = 128
+RECORD_SECONDS = 6.0
+"""A write is given up after 5."""
+NEWCOMER_SECONDS = 0.5
+"""How long a stopping service still answers newcomers with a 503 before it closes its socket."""
+
+
+@dataclass
+class Service:
+    """One running service: what `serve` needs and what ends with it."""
+
+    settings: Settings
+    listener: socket.socket
+    engine: Engine
+    call_log: CallLog
+    database: EmbeddedPostgres | None
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+def build_app(checks: Checks, readiness: Readiness, keys: KeyRing) -> FastAPI:
+    """The HTTP application around parts that someone else starts and stops."""
+    api = FastAPI(title="Booking assistant", version=app.__version__, description=app.__doc__ or "")
+    api.include_router(build_router(checks, keys, readiness))
+    add_handlers(api)
+    api.add_middleware(BodyLimit)
+    api.add_middleware(RequestContext)  # added last, so it is outermost
+    return api
+
+
+def build_checks(settings: Settings, engine: Engine, call_log: CallLog) -> Checks:
+    limits = CheckLimits(
+        check_timeout_seconds=settings.check_timeout_seconds,
+        narration_timeout_seconds=settings.narration_timeout_seconds,
+        max_in_flight=settings.max_in_flight,
+    )
+    return Checks(engine, call_log, POLICY, limits, settings.narration)
+
+
+def build_engine(settings: Settings) -> Engine:
+    """The engine of ENGINE, not yet started; its weights are on this machine when this returns. Raises StartFailed."""
+    if settings.engine == "scripted":
+        reply = replies_from_file(settings.script_file) if settings.script_file else demo_reply
+        return ScriptedEngine(reply, settings.script_latency_seconds)
+    from app.llm.hardware import detect_device
+    from app.llm.vllm_engine.engine import VllmEngine, require_installed
+    from app.llm.vllm_engine.run_dir import new_run_dir
+    from app.llm.vllm_engine.settings import VllmSettings
+    from app.llm.weights import ensure_weights
+
+    device = detect_device()
+    require_installed()
+    tuned = settings.engine_profile == "tuned"
+    weights = ensure_weights(settings.model, device, settings.cache_dir, "int8" if tuned else "bfloat16")
+    return VllmEngine(
+        VllmSettings(
+            weights.folder, weights.name, device, new_run_dir(), max_running=settings.engine_batch, tuned=tuned
+        )
+    )
+
+
+def run(settings: Settings) -> None:
+    """Serve until a signal ends it. Raises StartFailed if it cannot begin.
+
+    Must run in the main thread: the kernel ends the embedded database with the thread that started it.
+    """
+    KeyRing(settings.api_keys.get_secret_value() if settings.api_keys else None)
+    with listening(settings.host, settings.port) as listener:
+        engine = build_engine(settings)
+        database = None if settings.database_url else EmbeddedPostgres(settings.data_dir)
+        loading = False
+        try:
+            url = database.start() if database else _given_url(settings)
+            migrate(url)
+            loading = asyncio.run(_serve(settings, listener, engine, url, database))
+        finally:
+            if database:
+                database.stop()
+        if loading:
+            # vLLM may be starting a process in a thread that cannot be interrupted. Python would wait for that process
+            # at exit, and it ends when we do.
+            sys.stdout.flush()
+            os._exit(0)
+
+
+@contextlib.contextmanager
+def listening(host: str, port: int) -> Iterator[socket.socket]:
+    """The address is taken first, so that a taken port costs a second and not a download."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(BACKLOG)  # a port can be bound twice, but listened to once
+    except OSError as error:
+        listener.close()
+        raise StartFailed(f"cannot listen on {host}:{port}: {error.strerror}; stop what uses it or set PORT") from error
+    with listener:
+        yield listener
+
+
+def _given_url(settings: Settings) -> str:
+    assert settings.database_url is not None
+    return settings.database_url.get_secret_value()
+
+
+async def _serve(
+    settings: Settings, listener: socket.socket, engine: Engine, url: str, database: EmbeddedPostgres | None
+) -> bool:
+    """True if it was stopped while the engine was still loading."""
+    service = Service(settings, listener, engine, PostgresCallLog(url), database)
+    checks = build_checks(settings, engine, service.call_log)
+    readiness = Readiness({"engine": engine.check, "database": service.call_log.check})
+    keys = KeyRing(settings.api_keys.get_secret_value() if settings.api_keys else None)
+    server = _Server(build_app(checks, readiness, keys))
+    _stop_on_signals(service)
+    serving = asyncio.create_task(server.serve(sockets=[listener]), name="http")
+    starting = asyncio.create_task(_make_ready(service, checks, readiness), name="start")
+    watching = asyncio.create_task(_keep_database_alive(database), name="database-watch")
+    stopping = asyncio.create_task(service.stopping.wait(), name="stop")
+    try:
+        await asyncio.wait({serving, starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if starting.done() and not starting.exception():
+            await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        loading = not starting.done()
+        await _drain(service, checks, readiness, server, serving)
+        if not loading:
+            starting.result()
+        return loading
+    finally:
+        for task in (starting, watching, stopping):
+            task.cancel()
+        await asyncio.wait({starting, watching, stopping})
+        await engine.aclose()
+        await service.call_log.aclose()
+
+
+async def _make_ready(service: Service, checks: Checks, readiness: Readiness) -> None:
+    """Raises StartFailed."""
+    try:
+        await service.engine.start()
+        await checks.compile_grammars()
+    except EngineError as error:
+        raise StartFailed(f"the engine does not answer while it is being prepared: {error}") from error
+    if service.stopping.is_set():
+        return
+    readiness.open()
+    host, port = service.listener.getsockname()[:2]
+    url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    log.info("service.ready", extra={"url": url, "model": service.engine.model})
+    print(_banner(url, service.engine.model, service.settings.api_keys is not None), flush=True)
+
+
+def _banner(url: str, model: str, with_key: bool) -> str:
+    message = "Hi, I am 34 and would like the £2,400 course and the £150 check-up on 14 December 2027 at 10am."
+    key = "    -H 'Authorization: Bearer YOUR-KEY' \\\n" if with_key else ""
+    return (
+        f"\nThe booking assistant is ready at {url} ({model}). Try:\n\n"
+        f"  curl -s {url}/consultations/check -H 'Content-Type: application/json' \\\n"
+        f"{key}"
+        f'    -d \'{{"message": "{message}"}}\'\n\n'
+        f"API documentation: {url}/docs   health: {url}/readyz   metrics: {url}/metrics   Ctrl-C stops it.\n"
+    )
+
+
+async def _keep_database_alive(database: EmbeddedPostgres | None) -> None:
+    while database is not None:
+        await asyncio.sleep(DATABASE_WATCH_SECONDS)
+        try:
+            database.restart_if_dead()
+        except (ServiceError, OSError) as error:
+            log.error("database.not_restarted", extra={"reason": str(error)})
+
+
+async def _drain(
+    service: Service, checks: Checks, readiness: Readiness, server: uvicorn.Server, serving: asyncio.Task[None]
+) -> None:
+    """Checks in flight end as if nothing happened; newcomers get a 503, then nobody listens any more."""
+    readiness.hold_back("the service is stopping")
+    log.info("service.draining")
+    try:
+        async with asyncio.timeout(service.settings.drain_seconds):
+            await asyncio.sleep(NEWCOMER_SECONDS)
+            await checks.idle()
+    except TimeoutError:
+        log.warning("service.drain_incomplete", extra={"seconds": service.settings.drain_seconds})
+    server.should_exit = True
+    await serving
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(RECORD_SECONDS):
+            await checks.idle()  # checks that were cancelled write their records
+
+
+def _stop_on_signals(service: Service) -> None:
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        if service.stopping.is_set():
+            # A second signal is impatience. The kernel and the parent watch end engine and database with this process.
+            os._exit(130)
+        service.stopping.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without its own signal handling, which closes the socket before anything is drained."""
+
+    def __init__(self, api: FastAPI) -> None:
+        super().__init__(uvicorn.Config(api, log_config=None, access_log=False, timeout_graceful_shutdown=5))
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
