@@ -1,0 +1,122 @@
+"""The service with a real embedded engine (a small model): nothing is left behind, nothing hangs."""
+
+import os
+import signal
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.e2e.service import (
+    CHECK,
+    IN_FLIGHT,
+    Running,
+    alive,
+    engine_folders,
+    service,
+    shared_memory,
+    started,
+    wait_until,
+)
+
+pytestmark = pytest.mark.model
+
+START_SECONDS = 300
+ENGINE = {"ENGINE": "vllm", "MODEL": "smollm2-135m-instruct"}
+
+
+def engine_children(running: Running) -> dict[int, str]:
+    return {pid: command for pid, command in running.children().items() if "VLLM" in command}
+
+
+def core(running: Running) -> int:
+    return next(pid for pid, command in engine_children(running).items() if "EngineCore" in command)
+
+
+def test_a_stop_finishes_what_is_in_flight_and_leaves_nothing(data_dir: Path) -> None:
+    memory, folders = shared_memory(), engine_folders()
+    with service(data_dir, START_SECONDS, **ENGINE) as running:
+        assert len(engine_children(running)) == 2
+        left = running.children()
+        answers: list[httpx.Response] = []
+        client = httpx.Client(base_url=running.client.base_url, timeout=120)
+        thread = threading.Thread(target=lambda: answers.append(client.post("/consultations/check", json=CHECK)))
+        thread.start()
+        wait_until(lambda: IN_FLIGHT in running.client.get("/metrics").text, 30)
+
+        # Ctrl-C in a terminal reaches every process that has not left the group.
+        os.killpg(running.process.pid, signal.SIGINT)
+        thread.join()
+
+        assert answers[0].status_code == 200
+        assert running.ended() == 0
+        assert not alive(left)
+    assert shared_memory() <= memory and engine_folders() <= folders
+
+
+def test_kill_9_of_the_service_leaves_no_process_and_no_shared_memory(data_dir: Path) -> None:
+    memory = shared_memory()
+    with service(data_dir, START_SECONDS, **ENGINE) as running:
+        left = running.children()
+        assert shared_memory() - memory, "the engine uses shared memory, or this test would show nothing"
+
+        running.signal(signal.SIGKILL)
+        running.ended()
+
+        wait_until(lambda: not alive(left), 30, lambda: str(alive(left)))
+    wait_until(lambda: shared_memory() <= memory, 30, lambda: str(shared_memory() - memory))
+
+
+def test_a_stopped_engine_is_noticed_and_dies_with_the_service(data_dir: Path) -> None:
+    memory = shared_memory()
+    with service(data_dir, START_SECONDS, **ENGINE) as running:
+        for pid in engine_children(running):
+            os.kill(pid, signal.SIGSTOP)
+
+        answer = running.client.post("/consultations/check", json=CHECK)
+
+        assert answer.status_code == 503 and "engine" in answer.json()["detail"]
+        wait_until(lambda: running.client.get("/readyz").status_code == 503, 60)
+        assert "no progress" in running.parts()["engine"]
+        left = running.children()
+        running.signal(signal.SIGKILL)
+        running.ended()
+        wait_until(lambda: not alive(left), 30, lambda: str(alive(left)))
+    left_memory = {name for name in shared_memory() - memory if name.startswith("psm_")}
+    with service(data_dir, START_SECONDS, **ENGINE) as again:
+        # Processes killed while they were stopped could not tidy up; this start did it for them.
+        assert not left_memory & shared_memory()
+        assert "booking_ready 1.0" in again.client.get("/metrics").text
+        assert "vllm:num_requests_running" in again.client.get("/metrics").text
+
+
+def test_a_killed_engine_makes_the_service_unready_and_loses_no_record(data_dir: Path) -> None:
+    with service(data_dir, START_SECONDS, **ENGINE) as running:
+        stored = running.client.post("/consultations/check", json=CHECK).json()["id"]
+        children = engine_children(running)
+
+        os.kill(core(running), signal.SIGKILL)
+        wait_until(lambda: running.client.get("/readyz").status_code == 503, 60)
+        refused = running.client.post("/consultations/check", json=CHECK)
+
+        assert refused.status_code == 503 and refused.headers["retry-after"]
+        assert running.client.get(f"/consultations/{stored}").status_code == 200
+        assert running.client.get("/livez").status_code == 200
+        wait_until(lambda: not alive(children), 30)
+        with suppress(httpx.TransportError):
+            running.signal(signal.SIGTERM)
+        assert running.ended() == 0
+
+
+def test_a_stop_while_the_model_loads_leaves_nothing(data_dir: Path) -> None:
+    with started(data_dir, **ENGINE) as running:
+        wait_until(lambda: "VLLM" in str(running.children()), START_SECONDS, running.output)
+        left = running.children()
+
+        running.signal(signal.SIGINT)
+
+        assert running.ended() == 0
+        wait_until(lambda: not alive(left), 30, lambda: str(alive(left)))
+        assert "Traceback" not in running.output()
