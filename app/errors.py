@@ -12,6 +12,9 @@ ServiceError
 │   └── CallFailed             this one call failed; the engine lives
 ├── DeadlineExceeded           a check ran out of time before its facts were extracted
 ├── StoreUnavailable           the record of a check could not be written or read
+├── CheckInFlight              a check with the same idempotency key is being worked on
+├── KeyReused                  an idempotency key comes with another request than before
+├── ContentErased              what was asked for has been erased
 └── CheckNotFound              no check has this id
 """
 
@@ -70,6 +73,18 @@ class DeadlineExceeded(ServiceError):
 
 class StoreUnavailable(ServiceError):
     """The call log cannot be written or read, so no answer is given: an answer implies a record."""
+
+
+class CheckInFlight(ServiceError):
+    """A check with the same idempotency key has begun and not ended."""
+
+
+class KeyReused(ServiceError):
+    """An idempotency key that stands for another request."""
+
+
+class ContentErased(ServiceError):
+    """The check is known; its customer's words and its reply were erased."""
 
 
 class CheckNotFound(ServiceError):

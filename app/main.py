@@ -8,7 +8,8 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
@@ -26,9 +27,13 @@ from app.llm.scripted_engine import ScriptedEngine, replies_from_file
 from app.pipeline.checks import CheckLimits, Checks
 from app.policy import POLICY
 from app.settings import Settings
-from app.store.call_log import CallLog, PostgresCallLog
+from app.store.call_log import SpooledCallLog
 from app.store.embedded_postgres import EmbeddedPostgres
 from app.store.migrate import migrate
+from app.store.postgres import Postgres
+from app.store.spool import SpoolLimits
+from app.store.spool.disk import require_disk
+from app.telemetry import metrics
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +52,7 @@ class Service:
     settings: Settings
     listener: socket.socket
     engine: Engine
-    call_log: CallLog
+    call_log: SpooledCallLog
     database: EmbeddedPostgres | None
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -62,7 +67,21 @@ def build_app(checks: Checks, readiness: Readiness, keys: KeyRing) -> FastAPI:
     return api
 
 
-def build_checks(settings: Settings, engine: Engine, call_log: CallLog) -> Checks:
+def build_call_log(settings: Settings, url: str) -> SpooledCallLog:
+    """Not yet started. Raises StartFailed where it could not be durable."""
+    folder = _spool_dir(settings)
+    if not settings.allow_volatile_spool:
+        require_disk(folder)
+    metrics.CALL_LOG.follow(lambda: asdict(call_log.stats))
+    call_log = SpooledCallLog(Postgres(url), folder, SpoolLimits(max_bytes=settings.spool_max_mib * 1024 * 1024))
+    return call_log
+
+
+def _spool_dir(settings: Settings) -> Path:
+    return settings.spool_dir or settings.data_dir / "spool"
+
+
+def build_checks(settings: Settings, engine: Engine, call_log: SpooledCallLog) -> Checks:
     limits = CheckLimits(
         check_timeout_seconds=settings.check_timeout_seconds,
         narration_timeout_seconds=settings.narration_timeout_seconds,
@@ -142,9 +161,12 @@ async def _serve(
     settings: Settings, listener: socket.socket, engine: Engine, url: str, database: EmbeddedPostgres | None
 ) -> bool:
     """True if it was stopped while the engine was still loading."""
-    service = Service(settings, listener, engine, PostgresCallLog(url), database)
+    service = Service(settings, listener, engine, build_call_log(settings, url), database)
+    await service.call_log.start()
     checks = build_checks(settings, engine, service.call_log)
-    readiness = Readiness({"engine": engine.check, "database": service.call_log.check})
+    readiness = Readiness(
+        {"engine": engine.check, "call_log": service.call_log.check}, {"database": service.call_log.check_database}
+    )
     keys = KeyRing(settings.api_keys.get_secret_value() if settings.api_keys else None)
     server = _Server(build_app(checks, readiness, keys))
     _stop_on_signals(service)

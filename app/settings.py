@@ -45,6 +45,12 @@ class Settings(BaseSettings):
     """vllm-defaults serves bfloat16 weights with vLLM's own settings on CPU: what bench/ compares with."""
     database_url: SecretStr | None = None
     """postgresql://user:password@host/name; unset starts an embedded Postgres in DATA_DIR."""
+    spool_dir: Path | None = None
+    """Folder on a real disk where records wait for the database; unset: spool in DATA_DIR."""
+    spool_max_mib: Annotated[int, Field(ge=32, le=1024 * 1024)] = 1024
+    """Records that wait; beyond it checks are refused until the database takes some. A thousand checks are about 4."""
+    allow_volatile_spool: bool = False
+    """Start although SPOOL_DIR is in memory or a container's own layer: what waits goes with it."""
     narration: Literal["model", "template"] = "model"
     """Who words the pipeline's replies; template saves the second call."""
     check_timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0
@@ -64,7 +70,7 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Of this service's own log, one JSON object a line on stderr where that is not a terminal."""
 
-    @field_validator("data_dir", "cache_dir", "script_file")
+    @field_validator("data_dir", "cache_dir", "script_file", "spool_dir")
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
         try:

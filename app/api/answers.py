@@ -1,10 +1,9 @@
-"""From results and records to the wire."""
+"""From records to the wire."""
 
 from dataclasses import asdict
 from typing import Any
 
 from app.api.schemas import (
-    AppointmentOut,
     CallOut,
     CheckOut,
     Eligibility,
@@ -15,39 +14,24 @@ from app.api.schemas import (
     TraceStepOut,
     UsageOut,
 )
-from app.pipeline.checks import CheckAnswer
-from app.pipeline.result import stored_facts
-from app.policy import Policy
 from app.store.records import CheckRecord
 
 
-def check_out(answer: CheckAnswer, policy: Policy, model: str) -> CheckOut:
-    result, log = answer.result, answer.log
-    messages = [message.content for message in log.request.conversation]
+def check_out(record: CheckRecord) -> CheckOut:
+    """The reply to an answered check; the same for the first request and for every retry of it."""
+    decision = record.decision
+    if decision is None:
+        raise ValueError(f"check {record.id} ended as {record.outcome!r} and has no reply")
     return CheckOut(
-        id=log.request.id,
-        design=log.request.design,
-        enforcement=log.request.enforcement,
-        eligibility=Eligibility(criteria_met=result.criteria_met, reason_code=result.reason_code),
-        action=result.action,
-        appointment=AppointmentOut(**asdict(result.appointment)) if result.appointment else None,
-        response_text=result.response_text,
-        facts=_facts(stored_facts(result.facts), messages) if result.facts else None,
-        missing_facts=list(result.missing_facts),
-        policy=PolicyOut(
-            version=policy.version,
-            hash=policy.content_hash,
-            trace=[TraceStepOut(**asdict(step)) for step in result.trace],
-        ),
-        valid=result.valid,
-        strict_json=result.strict_json,
-        field_order_ok=result.field_order_ok,
-        consistent=result.consistent,
-        flags=log.flags,
-        narration_source=result.narration_source,
-        model=model,
-        usage=UsageOut(**log.usage),
-        timings_ms=log.timings_ms | {"total": log.elapsed_ms},
+        **{name: getattr(record, name) for name in _ANSWERED},
+        eligibility=Eligibility(criteria_met=decision["criteria_met"], reason_code=decision["reason_code"]),
+        action=decision["action"],
+        appointment=decision["appointment"],
+        facts=_facts(record.facts, [message["content"] for message in record.messages]) if record.facts else None,
+        missing_facts=decision["missing_facts"],
+        policy=_policy(record),
+        flags=list(record.flags),
+        usage=UsageOut(**record.usage),
     )
 
 
@@ -62,11 +46,7 @@ def stored_check_out(record: CheckRecord, with_content: bool) -> StoredCheckOut:
         appointment=decision["appointment"] if decision else None,
         missing_facts=decision["missing_facts"] if decision else [],
         facts=_facts(record.facts, contents) if record.facts else None,
-        policy=PolicyOut(
-            version=record.policy_version,
-            hash=record.policy_hash,
-            trace=[TraceStepOut(**step) for step in record.trace or []],
-        ),
+        policy=_policy(record),
         flags=list(record.flags),
         messages=list(record.messages) if with_content else None,
         response_text=record.response_text if with_content else None,
@@ -74,11 +54,24 @@ def stored_check_out(record: CheckRecord, with_content: bool) -> StoredCheckOut:
     )
 
 
+_ANSWERED = (
+    "id", "design", "enforcement", "response_text", "valid", "strict_json", "field_order_ok", "consistent",
+    "narration_source", "model", "timings_ms",
+)  # fmt: skip
+
 _COPIED = (
     "id", "received_at", "started_at", "finished_at", "timezone", "conversation_id", "request_id", "design",
     "enforcement", "outcome", "error", "service_version", "model", "valid", "strict_json", "field_order_ok",
     "consistent", "narration_source", "usage", "timings_ms",
 )  # fmt: skip
+
+
+def _policy(record: CheckRecord) -> PolicyOut:
+    return PolicyOut(
+        version=record.policy_version,
+        hash=record.policy_hash,
+        trace=[TraceStepOut(**step) for step in record.trace or []],
+    )
 
 
 def _facts(stored: dict[str, Any], contents: list[str]) -> dict[str, FactOut]:

@@ -6,11 +6,14 @@ from typing import Any
 from fastapi.responses import JSONResponse
 
 from app.errors import (
+    CheckInFlight,
     CheckNotFound,
+    ContentErased,
     DeadlineExceeded,
     EngineError,
     EngineNotReady,
     EngineOverloaded,
+    KeyReused,
     PromptTooLong,
     ServiceError,
     StoreUnavailable,
@@ -42,6 +45,11 @@ OVERLOADED = Kind("overloaded", 503, "The service is busy", retry_after_seconds=
 ENGINE_FAILED = Kind("engine-failed", 502, "The model gave no answer", retry_after_seconds=5)
 DEADLINE_EXCEEDED = Kind("deadline-exceeded", 504, "The check took too long", retry_after_seconds=30)
 STORE_UNAVAILABLE = Kind("store-unavailable", 503, "The check could not be recorded", retry_after_seconds=10)
+IDEMPOTENCY_IN_FLIGHT = Kind(
+    "idempotency-in-flight", 409, "A check with this Idempotency-Key is being worked on", retry_after_seconds=2
+)
+IDEMPOTENCY_MISMATCH = Kind("idempotency-mismatch", 422, "The Idempotency-Key stands for another request")
+CONTENT_ERASED = Kind("content-erased", 410, "The content has been erased")
 INTERNAL = Kind("internal-error", 500, "Something is wrong on our side")
 
 KINDS = tuple(kind for kind in globals().values() if isinstance(kind, Kind))
@@ -53,6 +61,9 @@ BY_ERROR: tuple[tuple[type[ServiceError], Kind], ...] = (
     (EngineError, ENGINE_FAILED),
     (DeadlineExceeded, DEADLINE_EXCEEDED),
     (StoreUnavailable, STORE_UNAVAILABLE),
+    (CheckInFlight, IDEMPOTENCY_IN_FLIGHT),
+    (KeyReused, IDEMPOTENCY_MISMATCH),
+    (ContentErased, CONTENT_ERASED),
     (CheckNotFound, NOT_FOUND),
 )
 """The first that fits: subclasses stand before their base."""

@@ -10,8 +10,11 @@ Probe = Callable[[], Awaitable[None]]
 
 
 class Readiness:
-    def __init__(self, probes: Mapping[str, Probe]) -> None:
-        self._probes = probes
+    """`required` parts decide; `informative` ones are named for whoever looks."""
+
+    def __init__(self, required: Mapping[str, Probe], informative: Mapping[str, Probe] | None = None) -> None:
+        self._required = required
+        self._informative = informative or {}
         self._held_back: str | None = "the service is starting"
 
     def open(self) -> None:
@@ -22,19 +25,25 @@ class Readiness:
         """Refuse new checks whatever the probes say."""
         self._held_back = reason
 
-    async def parts(self) -> dict[str, str]:
-        """By part: ok, or the reason why not."""
-        parts = {"service": self._held_back or "ok"}
-        for name, probe in self._probes.items():
-            try:
-                await probe()
-                parts[name] = "ok"
-            except ServiceError as error:
-                parts[name] = str(error)
-        metrics.READY.set(all(state == "ok" for state in parts.values()))
-        return parts
+    async def parts(self) -> tuple[bool, dict[str, str]]:
+        """Whether the service is ready, and by part: ok, or the reason why not."""
+        parts = {"service": self._held_back or "ok"} | await _asked(self._required)
+        is_ready = all(state == "ok" for state in parts.values())
+        metrics.READY.set(is_ready)
+        return is_ready, parts | await _asked(self._informative)
 
     async def require(self) -> None:
         """Raises EngineNotReady while new checks are held back. The engine is asked by the check itself."""
         if self._held_back is not None:
             raise EngineNotReady(self._held_back)
+
+
+async def _asked(probes: Mapping[str, Probe]) -> dict[str, str]:
+    states: dict[str, str] = {}
+    for name, probe in probes.items():
+        try:
+            await probe()
+            states[name] = "ok"
+        except ServiceError as error:
+            states[name] = str(error)
+    return states

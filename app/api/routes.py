@@ -1,6 +1,8 @@
 """The HTTP interface: checks, their records, health and metrics."""
 
 import asyncio
+import hashlib
+import re
 import secrets
 from collections.abc import Coroutine
 from typing import Annotated, Any, TypeVar
@@ -19,13 +21,18 @@ from app.llm.engine import MAX_SEED
 from app.pipeline.checks import Checks
 from app.pipeline.design import DesignName, Enforcement
 from app.pipeline.grounding import Message
-from app.pipeline.request import CheckRequest
+from app.pipeline.request import CheckRequest, IdempotencyKey
 from app.telemetry.clock import utc_now
 
 T = TypeVar("T")
 N = TypeVar("N", DesignName, Enforcement)
 
 DESIGN_HEADER, ENFORCEMENT_HEADER = "X-Schema-Design", "X-Enforcement"
+IDEMPOTENCY_HEADER, REPLAYED_HEADER = "Idempotency-Key", "Idempotent-Replayed"
+UNCHECKED_HEADER = "Idempotency-Unchecked"
+"""On an answer that may be a second one, because the database could not be asked for a first."""
+
+_IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
 _HEADERS = [
@@ -40,6 +47,12 @@ _HEADERS = [
         "in": "header",
         "description": "Whether a grammar holds the model's output to its schema.",
         "schema": {"type": "string", "enum": [value.value for value in Enforcement], "default": "constrained"},
+    },
+    {
+        "name": IDEMPOTENCY_HEADER,
+        "in": "header",
+        "description": "Made anew for each check; a retry with the same key gets the same reply for 24 hours.",
+        "schema": {"type": "string", "pattern": "^[\\x21-\\x7e]{1,255}$"},
     },
 ]
 
@@ -58,12 +71,17 @@ def build_router(checks: Checks, keys: KeyRing, readiness: Readiness) -> APIRout
     @router.post("/consultations/check", response_model=CheckOut, openapi_extra={"parameters": _HEADERS})
     async def check(
         caller: Annotated[Caller, Depends(may_check)], body: Annotated[CheckIn, Body()], http: Request
-    ) -> CheckOut:
+    ) -> Response:
         """Extract the facts, decide, reply. Every answer has a stored record."""
         request = _check_request(body, http, caller)
         await readiness.require()
         answer = await _while_connected(http, checks.check(request))
-        return check_out(answer, checks.policy, checks.engine.model)
+        response = Response(check_out(answer.record).model_dump_json(), media_type="application/json")
+        if answer.is_replay:
+            response.headers[REPLAYED_HEADER] = "true"
+        elif not answer.is_first_known:
+            response.headers[UNCHECKED_HEADER] = "true"
+        return response
 
     @router.get("/consultations/{check_id}", response_model=StoredCheckOut)
     async def read(check_id: UUID, http: Request) -> StoredCheckOut:
@@ -77,9 +95,8 @@ def build_router(checks: Checks, keys: KeyRing, readiness: Readiness) -> APIRout
 
     @router.get("/readyz")
     async def readyz(response: Response) -> dict[str, Any]:
-        """Per part: ok, or why not. 503 while checks are refused."""
-        parts = await readiness.parts()
-        ready = all(state == "ok" for state in parts.values())
+        """Per part: ok, or why not. 503 while checks are refused; they are not while only the database is away."""
+        ready, parts = await readiness.parts()
         if not ready:
             response.status_code = 503
             response.headers["Retry-After"] = "10"
@@ -109,12 +126,6 @@ def _check_request(body: CheckIn, http: Request, caller: Caller) -> CheckRequest
     else:
         conversation = (Message("customer", body.message or ""),)
     seed = body.sampling.seed
-    if http.headers.get("idempotency-key") is not None:
-        raise Problem(
-            INVALID_HEADER,
-            "Idempotency-Key is not supported yet; a retried check is a new check",
-            [{"header": "Idempotency-Key", "detail": "not supported yet; leave it out"}],
-        )
     return CheckRequest(
         id=uuid7(),
         conversation=conversation,
@@ -127,7 +138,23 @@ def _check_request(body: CheckIn, http: Request, caller: Caller) -> CheckRequest
         request_id=http.state.request_id,
         conversation_id=body.conversation_id,
         caller=caller.name,
+        idempotency=_idempotency(body, http),
     )
+
+
+def _idempotency(body: CheckIn, http: Request) -> IdempotencyKey | None:
+    key = http.headers.get(IDEMPOTENCY_HEADER)
+    if key is None:
+        return None
+    if not _IDEMPOTENCY_KEY.fullmatch(key):
+        detail = f"{IDEMPOTENCY_HEADER} must be 1 to 255 visible ASCII characters, made anew for each check"
+        raise Problem(INVALID_HEADER, detail, [{"header": IDEMPOTENCY_HEADER, "detail": detail}])
+    asked = f"{_design(http).value} {_enforcement(http).value} {body.model_dump_json()}"
+    return IdempotencyKey(_sha256(key), _sha256(asked))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _design(http: Request) -> DesignName:

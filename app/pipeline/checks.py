@@ -19,6 +19,7 @@ from app.pipeline.design import DesignName
 from app.pipeline.designs import ALL_CALLS
 from app.pipeline.extract import extract
 from app.pipeline.grounding import Agreement, Fact, GroundedFacts, ground
+from app.pipeline.idempotency import Retries
 from app.pipeline.narrate import NarrationMode, narrate
 from app.pipeline.request import CheckRequest
 from app.pipeline.result import CheckResult, from_decision, to_record
@@ -45,8 +46,12 @@ class CheckLimits:
 
 @dataclass(frozen=True)
 class CheckAnswer:
-    result: CheckResult
-    log: RunLog
+    record: CheckRecord
+    """What is kept is what is answered: the reply is made from it."""
+    is_replay: bool = False
+    """The answer to an earlier request with the same idempotency key."""
+    is_first_known: bool = True
+    """False where the database could not be asked whether there was an earlier one."""
 
 
 class Checks:
@@ -60,6 +65,7 @@ class Checks:
         self.policy = policy
         self._limits = limits
         self._narration = narration
+        self._retries = Retries(call_log)
         self._in_flight = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -70,23 +76,17 @@ class Checks:
             await self.engine.compile(call.schema)
 
     async def check(self, request: CheckRequest) -> CheckAnswer:
-        """Raises EngineNotReady and EngineOverloaded before anything is begun; after that, any error leaves a record.
+        """Raises EngineNotReady, EngineOverloaded, StoreUnavailable, CheckInFlight, KeyReused and ContentErased before
+        anything is begun; after that, any error leaves a record.
 
-        StoreUnavailable means that the record could not be written, and so that nothing may be answered.
+        StoreUnavailable after the beginning means that the record is not safe, and so that nothing may be answered.
         """
-        await self.engine.check()
-        if self._in_flight >= self._limits.max_in_flight:
-            raise EngineOverloaded("too many checks are being worked on; try again in a few seconds")
-        self._in_flight += 1
-        self._idle.clear()
-        log = RunLog(request)
-        with metrics.IN_FLIGHT.labels(*log.condition).track_inprogress():
-            try:
-                return await self._recorded(log)
-            finally:
-                self._in_flight -= 1
-                if not self._in_flight:
-                    self._idle.set()
+        with self._retries.claimed(request):
+            earlier, is_first_known = await self._earlier(request)
+            if earlier is not None:
+                return CheckAnswer(earlier, is_replay=True)
+            record = await self._admitted(request)
+            return CheckAnswer(record, is_first_known=is_first_known)
 
     async def read(self, check_id: UUID) -> CheckRecord:
         """Raises CheckNotFound, StoreUnavailable."""
@@ -103,7 +103,31 @@ class Checks:
         """Returns when no check is being worked on."""
         await self._idle.wait()
 
-    async def _recorded(self, log: RunLog) -> CheckAnswer:
+    async def _earlier(self, request: CheckRequest) -> tuple[CheckRecord | None, bool]:
+        """Without the database a retry may run anew: the same facts give the same decision."""
+        try:
+            return await self._retries.earlier(request), True
+        except StoreUnavailable:
+            return None, False
+
+    async def _admitted(self, request: CheckRequest) -> CheckRecord:
+        await self.engine.check()
+        self.call_log.require_room()
+        if self._in_flight >= self._limits.max_in_flight:
+            raise EngineOverloaded("too many checks are being worked on; try again in a few seconds")
+        self._in_flight += 1
+        self._idle.clear()
+        log = RunLog(request)
+        with metrics.IN_FLIGHT.labels(*log.condition).track_inprogress():
+            try:
+                self.call_log.begin(self._record(log, "interrupted", "process-died", None))
+                return await self._recorded(log)
+            finally:
+                self._in_flight -= 1
+                if not self._in_flight:
+                    self._idle.set()
+
+    async def _recorded(self, log: RunLog) -> CheckRecord:
         try:
             result = await self._within_deadline(log)
         except asyncio.CancelledError:
@@ -118,9 +142,9 @@ class Checks:
         except Exception as error:
             await self._keep(log, "failed", type(error).__name__, None)
             raise
-        await self._keep(log, "completed" if result.valid else "invalid_output", None, result)
+        record = await self._keep(log, "completed" if result.valid else "invalid_output", None, result)
         _count(log, result)
-        return CheckAnswer(result, log)
+        return record
 
     async def _within_deadline(self, log: RunLog) -> CheckResult:
         try:
@@ -155,11 +179,16 @@ class Checks:
         left = self._limits.check_timeout_seconds - log.elapsed_ms / 1000 - ANSWER_RESERVE_SECONDS
         return max(0.0, min(left, self._limits.narration_timeout_seconds))
 
-    async def _keep(self, log: RunLog, outcome: CheckOutcome, error: str | None, result: CheckResult | None) -> None:
+    def _record(self, log: RunLog, outcome: CheckOutcome, error: str | None, result: CheckResult | None) -> CheckRecord:
+        return to_record(log, outcome, error, result, self.policy, self.engine.model)
+
+    async def _keep(
+        self, log: RunLog, outcome: CheckOutcome, error: str | None, result: CheckResult | None
+    ) -> CheckRecord:
         """Write the record; a caller who is cancelled meanwhile does not stop it. Raises StoreUnavailable."""
         metrics.CHECKS.labels(*log.condition, outcome).inc()
         metrics.CHECK_SECONDS.labels(*log.condition).observe(log.elapsed_ms / 1000)
-        record = to_record(log, outcome, error, result, self.policy, self.engine.model)
+        record = self._record(log, outcome, error, result)
         fields = {"check_id": str(record.id), "request_id": record.request_id, "outcome": outcome, "error": error}
         try:
             await self.call_log.write(record)
@@ -170,6 +199,7 @@ class Checks:
             raise StoreUnavailable(str(failure)) from failure
         action = result.action.value if result else None
         log_events.info("check.finished", extra=fields | {"action": action, "milliseconds": log.elapsed_ms})
+        return record
 
 
 def disagreement_flags(facts: GroundedFacts) -> list[str]:

@@ -10,6 +10,14 @@ from app.pipeline.grounding import Message
 
 
 @dataclass(frozen=True)
+class IdempotencyKey:
+    digest: str
+    """sha256 of the caller's key, in hex."""
+    fingerprint: str
+    """sha256 of what is asked, in hex: the same key with another one is a mistake."""
+
+
+@dataclass(frozen=True)
 class CheckRequest:
     id: UUID
     conversation: tuple[Message, ...]
@@ -25,6 +33,7 @@ class CheckRequest:
     request_id: str
     conversation_id: str | None
     caller: str
+    idempotency: IdempotencyKey | None = None
 
     @property
     def customer_text(self) -> str:

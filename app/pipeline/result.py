@@ -120,6 +120,8 @@ def to_record(
         messages=tuple({"role": m.role, "content": m.content} for m in request.conversation),
         response_text=result.response_text if result else None,
         calls=tuple(log.calls),
+        idempotency_key=request.idempotency.digest if request.idempotency else None,
+        fingerprint=request.idempotency.fingerprint if request.idempotency else None,
     )
 
 

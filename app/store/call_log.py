@@ -1,32 +1,65 @@
-"""Keeps the record of every check; an answer implies a record."""
+"""Keeps the record of every check: durable on this machine before anybody is answered, in Postgres soon after."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Protocol, TypeVar
+import contextlib
+import logging
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
 from uuid import UUID
 
-from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
-from sqlalchemy.ext.asyncio import create_async_engine
-
-from app.errors import StoreUnavailable
-from app.store.database_url import postgres_url, with_server_settings
+from app.errors import StartFailed, StoreUnavailable
+from app.store.postgres import Postgres
+from app.store.record_json import from_json_bytes, to_json_bytes
 from app.store.records import CheckRecord
-from app.store.rows import insert_check, select_check
+from app.store.shipper import Shipper, Source
+from app.store.spool import (
+    Appended,
+    Frame,
+    FrameKind,
+    Position,
+    Spool,
+    SpoolFailed,
+    SpoolLimits,
+    adopt_left_folders,
+    leave,
+)
+from app.store.unshipped import Unshipped
 
-T = TypeVar("T")
+logger = logging.getLogger(__name__)
 
-WRITE_SECONDS = 5.0
-"""Longest a write may take. Within it a database that is restarting is tried again: writes are idempotent."""
-READ_SECONDS = 3.0
-RETRY_SECONDS = 0.1
+ACKNOWLEDGE_SECONDS = 5.0
+"""A disk that takes longer is failing: the caller gets an error and may try again."""
+
+OWED_RECORDS = 1000
+"""Records that the disk did not take are kept in memory and tried again; beyond this the oldest is lost."""
+
+OWED_SECONDS = 1.0
+WATCH_SECONDS = 2.0
+HEADROOM_BYTES = 8 * 1024 * 1024
+"""Room kept for the records of checks that have begun."""
+
+CLOSING_SECONDS = 10.0
+"""How long a stopping service ships; what is left then is shipped by the next one."""
+
+FLUSH_SECONDS = 10.0
 
 
 class CallLog(Protocol):
-    async def write(self, record: CheckRecord) -> None:
-        """Keep the record, all of it or nothing. Writing an id again changes nothing. Raises StoreUnavailable.
+    def require_room(self) -> None:
+        """Raises StoreUnavailable when a check must not begin because its record could not be kept."""
 
-        After StoreUnavailable the record may still be there, when only the confirmation was lost.
+    def begin(self, record: CheckRecord) -> None:
+        """What is to be kept of a check should this process die before its end."""
+
+    async def write(self, record: CheckRecord) -> None:
+        """Keep the record, all of it or nothing; durable when this returns. Writing an id again changes nothing.
+
+        Raises StoreUnavailable; the record may then still turn up, when only the confirmation was lost. Once begun, a
+        write goes on when its caller is cancelled.
         """
 
     async def read(self, check_id: UUID) -> CheckRecord | None:
@@ -35,96 +68,242 @@ class CallLog(Protocol):
         Raises StoreUnavailable.
         """
 
+    async def read_answered(self, caller: str, key: str, since: datetime) -> CheckRecord | None:
+        """The newest answered check of a caller with this idempotency key. Raises StoreUnavailable."""
+
     async def check(self) -> None:
-        """Raises StoreUnavailable unless the log can be used now."""
+        """Raises StoreUnavailable unless records can be kept now."""
 
     async def aclose(self) -> None: ...
 
 
-class PostgresCallLog:
-    """A call log in a migrated Postgres database."""
+@dataclass(frozen=True)
+class CallLogStats:
+    """Numbers of this process since its start."""
 
-    def __init__(self, database_url: str, *, pool_size: int = 5, write_seconds: float = WRITE_SECONDS) -> None:
-        url = with_server_settings(
-            postgres_url(database_url),
-            statement_timeout="3s",
-            lock_timeout="3s",
-            idle_in_transaction_session_timeout="10s",
-            timezone="UTC",
-        )
-        self._write_seconds = write_seconds
-        self._running: set[asyncio.Task[Any]] = set()
-        self._engine = create_async_engine(
-            url,
-            pool_size=pool_size,
-            max_overflow=pool_size,
-            pool_timeout=3,
-            pool_pre_ping=True,
-            connect_args={"connect_timeout": 3},
-            hide_parameters=True,  # parameters are the customer's words; errors end up in logs
-        )
+    spool_bytes: int
+    """Not in the database yet."""
+    oldest_unshipped_seconds: float
+    written: int
+    shipped: int
+    lost: int
+    """Records that neither the disk nor the database took. Must stay 0."""
+    damaged_bytes: int
+    """Found torn or damaged in spools of dead processes. Must stay 0 but for a power failure."""
+
+
+class SpooledCallLog:
+    """A call log in a spool on this machine's disk, shipped to a migrated Postgres database."""
+
+    def __init__(self, postgres: Postgres, root: Path, limits: SpoolLimits | None = None) -> None:
+        self._postgres = postgres
+        self._root = root
+        self._limits = limits or SpoolLimits()
+        self._unshipped = Unshipped()
+        self._open_starts: dict[UUID, int] = {}
+        self._owed: deque[CheckRecord] = deque()
+        self._lost = 0
+        self._database_problem = ""
+        self._damaged_bytes = 0
+        self._left: list[Source] = []
+        self._tasks: list[asyncio.Task[None]] = []
+        self._writes: set[asyncio.Task[None]] = set()
+        self._shipper = Shipper(postgres, root / "quarantine", self._shipped, self._quarantined)
+
+    async def start(self) -> None:
+        """Adopt what dead processes left, and begin to ship. Raises StartFailed if the spool cannot be used."""
+        try:
+            self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._spool = Spool(self._root, self._limits)
+            interrupted = await asyncio.to_thread(self._adopt)
+        except OSError as error:
+            raise StartFailed(
+                f"the spool in {str(self._root)!r} cannot be used: {error.strerror}; make room or set SPOOL_DIR"
+            ) from error
+        for record in interrupted:
+            await self.write(record)
+        self._tasks = [
+            asyncio.create_task(work) for work in (self._ship(), self._pay_owed(), self._watch_database())
+        ]
+
+    def require_room(self) -> None:
+        if self._unshipped.size_bytes + HEADROOM_BYTES > self._limits.max_bytes:
+            raise StoreUnavailable("the spool is full and the database does not take its records; try again later")
+        if not self._spool.is_writable or self._owed:
+            raise StoreUnavailable(f"records cannot be kept: {self._spool.reason or 'the disk is failing'}; make room")
+
+    def begin(self, record: CheckRecord) -> None:
+        self._open_starts[record.id] = self._spool.end.segment
+        self._spool.append(FrameKind.STARTED, to_json_bytes(record))
 
     async def write(self, record: CheckRecord) -> None:
-        """See CallLog. Once begun, a write goes on when its caller is cancelled."""
-        work = _retried(lambda: self._write(record), self._write_seconds)
-        await self._bounded(self._write_seconds, work, f"check {record.id} cannot be written")
+        work = asyncio.create_task(self._write(record))
+        self._writes.add(work)
+        work.add_done_callback(self._writes.discard)
+        done, _ = await asyncio.wait({work}, timeout=ACKNOWLEDGE_SECONDS)
+        if not done:
+            raise StoreUnavailable(f"the disk did not take a record in {ACKNOWLEDGE_SECONDS:g} s; look at it")
+        work.result()
 
     async def read(self, check_id: UUID) -> CheckRecord | None:
-        work = _retried(lambda: self._read(check_id), READ_SECONDS)
-        return await self._bounded(READ_SECONDS, work, f"check {check_id} cannot be read")
+        return self._unshipped.read(check_id) or await self._postgres.read(check_id)
+
+    async def read_answered(self, caller: str, key: str, since: datetime) -> CheckRecord | None:
+        found = self._unshipped.read_answered(caller, key)
+        if found is not None and found.started_at > since:
+            return found
+        if self._database_problem:
+            raise StoreUnavailable(self._database_problem)  # known: not waited for
+        return await self._postgres.read_answered(caller, key, since)
 
     async def check(self) -> None:
-        await self._bounded(READ_SECONDS, self._ping(), "the database cannot be used")
+        self.require_room()
+
+    async def check_database(self) -> None:
+        """Raises StoreUnavailable if the database did not answer last time. Checks go on while the spool has room."""
+        if self._database_problem:
+            raise StoreUnavailable(f"{self._database_problem}; {len(self._unshipped)} records wait in the spool")
+
+    async def flush(self) -> None:
+        """Everything written so far is in the database, and nowhere else. Raises StoreUnavailable."""
+        try:
+            await self._spool.begin_new_segment()
+        except SpoolFailed as error:
+            raise StoreUnavailable(f"the spool cannot be emptied: {error}; make room") from error
+        first_kept = self._spool.end.segment
+        deadline = asyncio.get_running_loop().time() + FLUSH_SECONDS
+        while self._left or any(number < first_kept for number in self._spool.folder.segments()):
+            if asyncio.get_running_loop().time() > deadline:
+                raise StoreUnavailable("the spool cannot be emptied into the database now; try again later")
+            self._shipper.wake()
+            await asyncio.sleep(0.02)
+
+    @property
+    def stats(self) -> CallLogStats:
+        return CallLogStats(
+            spool_bytes=self._unshipped.size_bytes,
+            oldest_unshipped_seconds=self._unshipped.oldest_seconds,
+            written=self._spool.written,
+            shipped=self._shipper.shipped,
+            lost=self._lost,
+            damaged_bytes=self._damaged_bytes,
+        )
 
     async def aclose(self) -> None:
-        if self._running:
-            await asyncio.wait(self._running, timeout=self._write_seconds)
-        await self._engine.dispose()
+        """Ships what it can in a bounded time, then leaves the rest to the next start."""
+        if self._writes:
+            await asyncio.wait(self._writes, timeout=ACKNOWLEDGE_SECONDS)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CLOSING_SECONDS):
+                while self._unshipped or self._left:
+                    self._shipper.wake()
+                    await asyncio.sleep(0.02)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.wait(self._tasks)
+        await self._spool.aclose()
+        if not (self._unshipped or self._open_starts):
+            self._spool.folder.remove()
+        for source in self._left:
+            source.folder.release()
+        await self._postgres.aclose()
 
     async def _write(self, record: CheckRecord) -> None:
-        async with self._engine.begin() as connection:
-            await insert_check(connection, record)
-
-    async def _read(self, check_id: UUID) -> CheckRecord | None:
-        async with self._engine.connect() as connection:
-            return await select_check(connection, check_id)
-
-    async def _ping(self) -> None:
-        async with self._engine.connect() as connection:
-            await connection.execute(text("SELECT 1"))
-
-    async def _bounded(self, seconds: float, work: Coroutine[Any, Any, T], problem: str) -> T:
-        # Not asyncio.timeout: cancelling a query on a frozen server takes psycopg another ten seconds.
-        task = asyncio.create_task(work)
-        self._running.add(task)
-        task.add_done_callback(self._finish)
-        await asyncio.wait({task}, timeout=seconds)
-        if not task.done():
-            task.cancel()
-            raise StoreUnavailable(f"{problem}: no answer in {seconds:g} s; look at the database")
         try:
-            return task.result()
-        except SQLAlchemyError as error:
-            raise StoreUnavailable(f"{problem}: {_cause(error)}; look at the database") from error
+            appended = await self._spool.append_durably(FrameKind.RECORD, to_json_bytes(record))
+        except SpoolFailed as error:
+            self._owe(record)
+            raise StoreUnavailable(f"the record of check {record.id} cannot be kept: {error}; make room") from error
+        self._keep(record, appended)
 
-    def _finish(self, task: asyncio.Task[Any]) -> None:
-        self._running.discard(task)
-        if not task.cancelled():
-            task.exception()  # else asyncio reports it as never retrieved when the caller is gone
+    def _keep(self, record: CheckRecord, appended: Appended) -> None:
+        size = appended.end.offset - appended.position.offset
+        self._unshipped.add(record, self._spool.folder, appended.position, size)
+        self._open_starts.pop(record.id, None)
+        self._shipper.wake()
+
+    def _owe(self, record: CheckRecord) -> None:
+        self._owed.append(record)
+        if len(self._owed) > OWED_RECORDS:
+            self._lost += 1
+            lost = self._owed.popleft()
+            logger.error("record.lost", extra={"check_id": str(lost.id)})
+
+    async def _pay_owed(self) -> None:
+        """Nobody waits for these any more, but their checks did end as they say."""
+        while True:
+            await asyncio.sleep(OWED_SECONDS)
+            while self._owed:
+                record = self._owed[0]
+                try:
+                    appended = await self._spool.append_durably(FrameKind.RECORD, to_json_bytes(record))
+                except SpoolFailed:
+                    break
+                self._keep(record, appended)
+                self._owed.popleft()
+
+    async def _watch_database(self) -> None:
+        while True:
+            try:
+                await self._postgres.ping()
+                self._database_problem = ""
+            except StoreUnavailable as error:
+                self._database_problem = str(error)
+            await asyncio.sleep(WATCH_SECONDS)
+
+    async def _ship(self) -> None:
+        for source in tuple(self._left):
+            await self._shipper.ship(source)
+            leave(source.boot, source.folder, self._root)
+            self._left.remove(source)
+        live = Source(
+            self._spool.boot,
+            self._spool.folder,
+            Position(0, 0),
+            end=lambda: self._spool.end,
+            first_needed_segment=lambda: min(self._open_starts.values(), default=self._spool.end.segment),
+        )
+        self._shipper.wake()
+        await self._shipper.keep_shipping(live)
+
+    def _adopt(self) -> list[CheckRecord]:
+        """Records of dead processes wait here for shipping; returns what is to be kept of checks they did not end."""
+        interrupted: list[CheckRecord] = []
+        for boot, folder in adopt_left_folders(self._root):
+            started: dict[UUID, CheckRecord] = {}
+            checkpoint = folder.checkpoint()
+            for frame, position, after in folder.frames(Position(0, 0)):
+                record = _decoded(frame)
+                if record is None:
+                    continue
+                if frame.kind is FrameKind.STARTED:
+                    started[record.id] = record
+                    continue
+                started.pop(record.id, None)
+                if position >= checkpoint:
+                    self._unshipped.add(record, folder, position, after.offset - position.offset)
+            interrupted += started.values()
+            damaged = sum(folder.damaged_segments().values())
+            self._damaged_bytes += damaged
+            found = {"boot": str(boot), "interrupted": len(started), "damaged_bytes": damaged}
+            logger.log(logging.ERROR if damaged else logging.WARNING, "spool.adopted", extra=found)
+            self._left.append(Source(boot, folder, checkpoint, end=lambda: None, first_needed_segment=lambda: 0))
+        return interrupted
+
+    def _shipped(self, frames: Sequence[Frame]) -> None:
+        for frame in frames:
+            record = _decoded(frame)
+            if record is not None:
+                self._unshipped.remove(record.id)
+
+    def _quarantined(self, frame: Frame) -> None:
+        self._lost += 1
 
 
-async def _retried(attempt: Callable[[], Awaitable[T]], seconds: float) -> T:
-    deadline = asyncio.get_running_loop().time() + seconds
-    while True:
-        try:
-            return await attempt()
-        except DBAPIError as error:
-            lost = isinstance(error, OperationalError) or error.connection_invalidated
-            if not lost or asyncio.get_running_loop().time() + RETRY_SECONDS > deadline:
-                raise
-        await asyncio.sleep(RETRY_SECONDS)
-
-
-def _cause(error: SQLAlchemyError) -> str:
-    """The name of what happened only: a database's own message can quote the row."""
-    return type(error.orig if isinstance(error, DBAPIError) else error).__name__
+def _decoded(frame: Frame) -> CheckRecord | None:
+    """None for what is no record to this version: the database takes it apart by itself, or it is quarantined."""
+    try:
+        return from_json_bytes(frame.payload)
+    except ValueError:
+        logger.error("spool.record_unknown", extra={"sequence": frame.sequence})
+        return None

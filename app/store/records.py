@@ -13,7 +13,11 @@ CheckOutcome = Literal[
     "cancelled",  # the client went away
     "refused",  # refused after admission, e.g. the conversation does not fit the model
     "failed",  # the engine or the service failed
+    "interrupted",  # the process died before the end of the check
 ]
+
+ANSWERED: tuple[CheckOutcome, ...] = ("completed", "invalid_output")
+"""Outcomes in which the caller got a decision."""
 
 
 @dataclass(frozen=True)
@@ -84,3 +88,7 @@ class CheckRecord:
     response_text: str | None
     """Content."""
     calls: tuple[CallRecord, ...] = field(default=())
+    idempotency_key: str | None = None
+    """sha256 of the caller's Idempotency-Key, in hex."""
+    fingerprint: str | None = None
+    """sha256 of what was asked, in hex; set with the key."""

@@ -1,4 +1,8 @@
-"""The call log's tables. What customers and models wrote stands only in the two *_contents tables."""
+"""The call log's tables. What customers and models wrote stands only in the two *_contents tables.
+
+All but the receipts are partitioned by month over the id of the check, a UUIDv7: an id tells its month, so a read by id
+opens one partition and retention drops whole ones (partitions.py).
+"""
 
 from typing import get_args
 
@@ -11,11 +15,12 @@ from sqlalchemy import (
     DateTime,
     Double,
     ForeignKey,
+    ForeignKeyConstraint,
+    Index,
     Integer,
     MetaData,
     Table,
     Text,
-    UniqueConstraint,
     Uuid,
 )
 from sqlalchemy.dialects.postgresql import JSONB
@@ -74,15 +79,22 @@ consultations = Table(
     Column("narration_source", Text),
     Column("usage", JSON_VALUE, nullable=False),
     Column("timings_ms", JSON_VALUE, nullable=False),
+    Column("idempotency_key", Text),
+    Column("fingerprint", Text),
+    Column("spool_boot", Uuid, comment="the process that wrote the record"),
+    Column("spool_sequence", BigInteger, comment="dense from 1 within a boot: a gap is a lost record"),
     _one_of("outcome", CheckOutcome),
+    Index("ix_consultations_caller_idempotency_key", "caller", "idempotency_key"),
+    Index("ix_consultations_spool_boot_spool_sequence", "spool_boot", "spool_sequence"),
+    postgresql_partition_by="RANGE (id)",
 )
 
 llm_calls = Table(
     "llm_calls",
     metadata,
-    Column("id", Uuid, primary_key=True),
-    Column("consultation_id", Uuid, ForeignKey(consultations.c.id), nullable=False),
-    Column("ordinal", Integer, nullable=False, comment="from 0, in the order called"),
+    Column("consultation_id", Uuid, ForeignKey(consultations.c.id), primary_key=True),
+    Column("ordinal", Integer, primary_key=True, comment="from 0, in the order called"),
+    Column("id", Uuid, nullable=False),
     Column("kind", Text, nullable=False),
     Column("prompt_version", Text, nullable=False),
     Column("prompt_hash", Text, nullable=False),
@@ -99,7 +111,7 @@ llm_calls = Table(
     Column("completion_tokens", Integer),
     Column("error", Text),
     _one_of("kind", CallKind),
-    UniqueConstraint("consultation_id", "ordinal"),
+    postgresql_partition_by="RANGE (consultation_id)",
 )
 
 consultation_contents = Table(
@@ -108,11 +120,36 @@ consultation_contents = Table(
     Column("consultation_id", Uuid, ForeignKey(consultations.c.id), primary_key=True),
     Column("messages", JSON_VALUE, nullable=False),
     Column("response_text", Text),
+    postgresql_partition_by="RANGE (consultation_id)",
 )
 
 llm_call_contents = Table(
     "llm_call_contents",
     metadata,
-    Column("call_id", Uuid, ForeignKey(llm_calls.c.id), primary_key=True),
+    Column("consultation_id", Uuid, primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
     Column("raw_output", Text, nullable=False),
+    ForeignKeyConstraint(
+        ["consultation_id", "ordinal"],
+        [llm_calls.c.consultation_id, llm_calls.c.ordinal],
+        name="fk_llm_call_contents_call",
+    ),
+    postgresql_partition_by="RANGE (consultation_id)",
 )
+
+erasures = Table(
+    "erasures",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("consultation_id", Uuid, index=True),
+    Column("conversation_id", Text, index=True),
+    Column("requested_by", Text, nullable=False),
+    Column("requested_at", MOMENT, nullable=False),
+    Column("contents_erased", Integer, nullable=False),
+    Column("calls_erased", Integer, nullable=False),
+    comment="a receipt for each erasure; contents that arrive later for what it names are not stored",
+)
+"""Of one check (consultation_id) or of a conversation's checks up to that moment (conversation_id)."""
+
+PARTITIONED = (consultations, llm_calls, consultation_contents, llm_call_contents)
+"""Parents before those that refer to them."""

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -14,8 +15,10 @@ from app.llm.scripted_engine import ScriptedEngine
 from app.main import build_app
 from app.pipeline.checks import CheckLimits, Checks
 from app.policy import POLICY
-from app.store.call_log import PostgresCallLog
+from app.store.call_log import SpooledCallLog
+from app.store.postgres import Postgres
 from app.store.records import CheckRecord
+from app.store.spool import SpoolLimits
 from tests.support.replies import MESSAGE, RECEIVED_AT, pipeline, says
 
 LIMITS = CheckLimits(check_timeout_seconds=10, narration_timeout_seconds=5, max_in_flight=8)
@@ -24,7 +27,7 @@ LIMITS = CheckLimits(check_timeout_seconds=10, narration_timeout_seconds=5, max_
 class Clinic:
     """A service under test: its client, its log."""
 
-    def __init__(self, client: httpx.AsyncClient, call_log: PostgresCallLog, checks: Checks) -> None:
+    def __init__(self, client: httpx.AsyncClient, call_log: SpooledCallLog, checks: Checks) -> None:
         self.client = client
         self.call_log = call_log
         self.checks = checks
@@ -46,7 +49,7 @@ Open = Callable[..., Any]
 
 
 @pytest.fixture
-def open_clinic(database_url: str) -> Open:
+def open_clinic(database_url: str, tmp_path: Path) -> Open:
     @asynccontextmanager
     async def opened(
         replies: dict[str, Any] | None = None,
@@ -55,13 +58,17 @@ def open_clinic(database_url: str) -> Open:
         narration: Any = "model",
         latency_seconds: float = 0.0,
         api_keys: str | None = None,
+        spool: SpoolLimits | None = None,
     ) -> AsyncIterator[Clinic]:
         engine = ScriptedEngine(says(replies or pipeline()), latency_seconds)
         await engine.start()
-        call_log = PostgresCallLog(database_url)
+        call_log = SpooledCallLog(Postgres(database_url), tmp_path / "spool", spool)
+        await call_log.start()
         checks = Checks(engine, call_log, POLICY, limits, narration)
         await checks.compile_grammars()
-        readiness = Readiness({"engine": engine.check, "database": call_log.check})
+        readiness = Readiness(
+            {"engine": engine.check, "call_log": call_log.check}, {"database": call_log.check_database}
+        )
         readiness.open()
         transport = httpx.ASGITransport(build_app(checks, readiness, KeyRing(api_keys)), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://clinic") as client:

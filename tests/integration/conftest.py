@@ -10,9 +10,10 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
-from app.store.call_log import PostgresCallLog
+from app.store.call_log import SpooledCallLog
 from app.store.embedded_postgres import EmbeddedPostgres
 from app.store.migrate import migrate
+from app.store.postgres import Postgres
 from tests.integration.clinic import open_clinic
 
 __all__ = ["open_clinic"]
@@ -68,8 +69,9 @@ def database_url(server_url: str) -> Iterator[str]:
 
 
 @pytest.fixture
-async def call_log(database_url: str) -> AsyncIterator[PostgresCallLog]:
-    log = PostgresCallLog(database_url)
+async def call_log(database_url: str, tmp_path: Path) -> AsyncIterator[SpooledCallLog]:
+    log = SpooledCallLog(Postgres(database_url), tmp_path / "spool")
+    await log.start()
     yield log
     await log.aclose()
 

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import shutil
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -13,8 +15,8 @@ from app.llm.engine import Generation
 from app.pipeline.checks import CheckLimits
 from app.pipeline.replay import decision_from_record
 from app.policy import POLICY
-from app.store.call_log import PostgresCallLog
 from app.store.records import CheckRecord
+from app.store.spool import SpoolLimits
 from tests.integration.clinic import Clinic, Open
 from tests.support.replies import BOOKING, FACTS, MESSAGE, pipeline
 
@@ -310,7 +312,7 @@ async def test_a_megabyte_is_refused_declared_or_streamed(open_clinic: Open) -> 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("X-Schema-Design", "6"), ("X-Schema-Design", "best"), ("X-Enforcement", "maybe"), ("Idempotency-Key", "k")],
+    [("X-Schema-Design", "6"), ("X-Schema-Design", "best"), ("X-Enforcement", "maybe"), ("Idempotency-Key", "k" * 256)],
 )
 async def test_a_wrong_header_is_named(open_clinic: Open, name: str, value: str) -> None:
     async with open_clinic() as clinic:
@@ -394,14 +396,16 @@ async def test_more_checks_than_allowed_are_refused_at_once(open_clinic: Open) -
     assert refused.json()["type"] == PROBLEM + "overloaded" and refused.headers["retry-after"]
 
 
-async def test_without_its_record_no_answer_is_given(open_clinic: Open) -> None:
-    async with open_clinic() as clinic:
-        await clinic.call_log.aclose()
-        clinic.checks.call_log = PostgresCallLog("postgresql://nobody@127.0.0.1:1/none", write_seconds=0.5)
+async def test_without_its_record_no_answer_is_given(open_clinic: Open, tmp_path: Path) -> None:
+    async with open_clinic(spool=SpoolLimits(segment_bytes=1024)) as clinic:
+        await clinic.check()
+        shutil.rmtree(tmp_path / "spool")
         answer = await clinic.check()
+        next_answer = await clinic.check()
 
     assert (answer.status_code, answer.json()["type"]) == (503, PROBLEM + "store-unavailable")
     assert "action" not in answer.json()
+    assert (next_answer.status_code, next_answer.headers["retry-after"]) == (503, "10")
 
 
 def key(name: str, scopes: str) -> str:
@@ -493,6 +497,7 @@ async def test_a_bug_of_ours_is_a_problem_with_the_request_id_and_is_counted(ope
 
 async def all_records(clinic: Clinic, database_url: str) -> list[CheckRecord]:
     """Every record of this test's database, oldest first."""
+    await clinic.call_log.flush()
     from sqlalchemy import select
     from sqlalchemy.ext.asyncio import create_async_engine
 

@@ -1,5 +1,6 @@
 """Migrations make the schema that the code declares, from nothing and from any known revision."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import get_args
@@ -17,7 +18,9 @@ from app.store.records import CallKind, CheckOutcome
 from app.store.tables import metadata
 from tests.integration.conftest import execute, on_database
 
-TABLES = {"consultations", "llm_calls", "consultation_contents", "llm_call_contents"}
+TABLES = {"consultations", "llm_calls", "consultation_contents", "llm_call_contents", "erasures"}
+OF_A_PARTITION = re.compile(r".*(_default|_y\d{4}m\d\d|_\d+)")
+"""Postgres names a partition's own copy of a constraint after the declared one, with a number."""
 
 
 def test_an_empty_database_gets_every_table(empty_database_url: str) -> None:
@@ -38,7 +41,8 @@ def test_the_migrated_schema_is_the_declared_one(database_url: str) -> None:
     engine = create_engine(database_url)
 
     with engine.connect() as connection:
-        differences = compare_metadata(MigrationContext.configure(connection, opts={"compare_type": True}), metadata)
+        opts = {"compare_type": True, "include_name": lambda name, *_: not OF_A_PARTITION.fullmatch(name or "")}
+        differences = compare_metadata(MigrationContext.configure(connection, opts=opts), metadata)
 
     engine.dispose()
     assert differences == []
@@ -51,7 +55,7 @@ def test_the_migrated_schema_is_the_declared_one(database_url: str) -> None:
 def test_the_database_knows_the_same_closed_sets_as_the_code(
     database_url: str, constraint: str, closed_set: tuple[str, ...]
 ) -> None:
-    query = f"SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = '{constraint}'"
+    query = f"SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = '{constraint}' AND coninhcount = 0"
 
     ((definition,),) = execute(database_url, query)
 
@@ -74,7 +78,7 @@ def test_every_constraint_and_index_has_the_declared_name(database_url: str) -> 
     }
 
     engine.dispose()
-    assert found == {
+    assert {name for name in found if not OF_A_PARTITION.fullmatch(name or "")} == {
         "pk_consultations",
         "ck_consultations_outcome",
         "ix_consultations_started_at",
@@ -82,11 +86,15 @@ def test_every_constraint_and_index_has_the_declared_name(database_url: str) -> 
         "pk_llm_calls",
         "ck_llm_calls_kind",
         "fk_llm_calls_consultation_id_consultations",
-        "uq_llm_calls_consultation_id_ordinal",
+        "ix_consultations_caller_idempotency_key",
+        "ix_consultations_spool_boot_spool_sequence",
         "pk_consultation_contents",
         "fk_consultation_contents_consultation_id_consultations",
         "pk_llm_call_contents",
-        "fk_llm_call_contents_call_id_llm_calls",
+        "fk_llm_call_contents_call",
+        "pk_erasures",
+        "ix_erasures_consultation_id",
+        "ix_erasures_conversation_id",
     }
 
 
