@@ -74,7 +74,12 @@ def started(data_dir: Path, code: Path = ROOT, **environment: str) -> Iterator[R
     port = int(environment.pop("PORT", 0)) or free_port()
     data_dir.mkdir(parents=True, exist_ok=True)
     log = data_dir / f"service-{port}-{time.monotonic_ns()}.log"
-    settings = {"PORT": str(port), "DATA_DIR": str(data_dir), "ENGINE": "scripted"} | environment
+    settings = {
+        "PORT": str(port),
+        "DATA_DIR": str(data_dir),
+        "ENGINE": "scripted",
+        "ALLOW_VOLATILE_SPOOL": "true",  # a developer's /tmp may be in memory
+    } | environment
     with log.open("wb") as out:
         process = subprocess.Popen(
             [sys.executable, "-m", "app"],

@@ -14,9 +14,10 @@ import pytest
 
 from app.errors import DatabaseUnusable
 from app.store import postgres_cluster
-from app.store.call_log import PostgresCallLog
+from app.store.call_log import SpooledCallLog
 from app.store.embedded_postgres import EmbeddedPostgres
 from app.store.migrate import migrate
+from app.store.postgres import Postgres
 from app.store.postgres_cluster import live_postmaster
 from tests.integration.conftest import execute
 from tests.integration.records import a_record
@@ -113,17 +114,22 @@ def test_ctrl_c_in_the_terminal_does_not_reach_postgres(postgres: EmbeddedPostgr
     assert os.getpgid(postgres.pid) != os.getpgid(0)
 
 
-async def test_a_write_succeeds_after_kill_9_of_postgres(postgres: EmbeddedPostgres) -> None:
+async def test_records_reach_a_postgres_that_was_killed_and_started_again(
+    postgres: EmbeddedPostgres, tmp_path: Path
+) -> None:
     url = postgres.start()
     migrate(url)
-    log = PostgresCallLog(url, write_seconds=PATIENCE_SECONDS)
+    log = SpooledCallLog(Postgres(url), tmp_path / "spool")
+    await log.start()
     first, second = a_record(), a_record()
     await log.write(first)
+    await log.flush()
     killed = _kill(postgres)
 
     _eventually(postgres.restart_if_dead)
     _eventually(lambda: postgres.restart_if_dead() or _answers(url))
     await log.write(second)
+    await log.flush()
 
     assert postgres.pid != killed
     assert [await log.read(record.id) for record in (first, second)] == [first, second]
