@@ -10,6 +10,7 @@ ServiceError
 │   ├── EngineOverloaded       too many calls are waiting
 │   ├── PromptTooLong          the rendered prompt does not fit the model's context
 │   └── CallFailed             this one call failed; the engine lives
+├── ServiceBusy                all permits are taken and the queue is full or too slow
 ├── DeadlineExceeded           a check ran out of time before its facts were extracted
 ├── StoreUnavailable           the record of a check could not be written or read
 ├── CheckInFlight              a check with the same idempotency key is being worked on
@@ -62,6 +63,12 @@ class PromptTooLong(EngineError):
 
 class CallFailed(EngineError):
     """One call failed inside the engine; others are not affected."""
+
+
+class ServiceBusy(ServiceError):
+    def __init__(self, message: str, retry_after_seconds: int) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
 
 
 class DeadlineExceeded(ServiceError):

@@ -24,6 +24,7 @@ from app.errors import EngineError, ServiceError, StartFailed
 from app.llm.demo_script import demo_reply
 from app.llm.engine import Engine
 from app.llm.scripted_engine import ScriptedEngine, replies_from_file
+from app.pipeline.admission import AdmissionLimits
 from app.pipeline.checks import CheckLimits, Checks
 from app.policy import POLICY
 from app.settings import Settings
@@ -85,7 +86,7 @@ def build_checks(settings: Settings, engine: Engine, call_log: SpooledCallLog) -
     limits = CheckLimits(
         check_timeout_seconds=settings.check_timeout_seconds,
         narration_timeout_seconds=settings.narration_timeout_seconds,
-        max_in_flight=settings.max_in_flight,
+        admission=AdmissionLimits(settings.max_in_flight, settings.max_queued, settings.max_wait_seconds),
     )
     return Checks(engine, call_log, POLICY, limits, settings.narration)
 
@@ -237,14 +238,14 @@ async def _drain(
     try:
         async with asyncio.timeout(service.settings.drain_seconds):
             await asyncio.sleep(NEWCOMER_SECONDS)
-            await checks.idle()
+            await checks.admission.idle()
     except TimeoutError:
         log.warning("service.drain_incomplete", extra={"seconds": service.settings.drain_seconds})
     server.should_exit = True
     await serving
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(RECORD_SECONDS):
-            await checks.idle()  # checks that were cancelled write their records
+            await checks.admission.idle()  # checks that were cancelled write their records
 
 
 def _stop_on_signals(service: Service) -> None:

@@ -58,7 +58,11 @@ class Settings(BaseSettings):
     narration_timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 60.0
     """The second call; then the template answers."""
     max_in_flight: Annotated[int, Field(ge=1, le=10_000)] = 32
-    """Checks worked on at once; more are refused with a 503."""
+    """Checks worked on at once."""
+    max_queued: Annotated[int, Field(ge=0, le=10_000)] = 32
+    """Checks that may wait to be worked on; more are refused with a 503 at once."""
+    max_wait_seconds: Annotated[float, Field(gt=0, le=60)] = 1.0
+    """How long they wait; then they are refused with a 503."""
     drain_seconds: Annotated[float, Field(ge=0, le=3600)] = 60.0
     """How long a stop waits for checks in flight; a second signal stops at once."""
     script_file: Path | None = None

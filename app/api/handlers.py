@@ -18,7 +18,7 @@ from app.api.problems import (
     problem_response,
 )
 from app.api.routes import ClientGone
-from app.errors import ServiceError
+from app.errors import ServiceBusy, ServiceError
 from app.telemetry import metrics
 
 BY_STATUS = {404: NOT_FOUND, 405: METHOD_NOT_ALLOWED, 400: NOT_JSON}
@@ -32,9 +32,15 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(ClientGone, _on_client_gone)
 
 
-def _answer(http: Request, kind: Kind, detail: str, errors: list[dict[str, str]] | None = None) -> Response:
+def _answer(
+    http: Request,
+    kind: Kind,
+    detail: str,
+    errors: list[dict[str, str]] | None = None,
+    retry_after_seconds: int | None = None,
+) -> Response:
     metrics.REFUSED.labels(kind.name).inc()
-    return problem_response(kind, detail, http.state.request_id, errors)
+    return problem_response(kind, detail, http.state.request_id, errors, retry_after_seconds)
 
 
 async def _on_problem(http: Request, error: Problem) -> Response:
@@ -64,7 +70,8 @@ def _message(problem: Any) -> str:
 
 
 async def _on_service_error(http: Request, error: ServiceError) -> Response:
-    return _answer(http, kind_of(error), str(error))
+    wait = error.retry_after_seconds if isinstance(error, ServiceBusy) else None
+    return _answer(http, kind_of(error), str(error), retry_after_seconds=wait)
 
 
 async def _on_http(http: Request, error: HTTPException) -> Response:

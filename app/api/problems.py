@@ -15,6 +15,7 @@ from app.errors import (
     EngineOverloaded,
     KeyReused,
     PromptTooLong,
+    ServiceBusy,
     ServiceError,
     StoreUnavailable,
 )
@@ -57,6 +58,7 @@ KINDS = tuple(kind for kind in globals().values() if isinstance(kind, Kind))
 BY_ERROR: tuple[tuple[type[ServiceError], Kind], ...] = (
     (EngineNotReady, NOT_READY),
     (EngineOverloaded, OVERLOADED),
+    (ServiceBusy, OVERLOADED),
     (PromptTooLong, MESSAGE_TOO_LONG),
     (EngineError, ENGINE_FAILED),
     (DeadlineExceeded, DEADLINE_EXCEEDED),
@@ -97,9 +99,15 @@ def problem_body(
 
 
 def problem_response(
-    kind: Kind, detail: str, request_id: str, errors: list[dict[str, str]] | None = None
+    kind: Kind,
+    detail: str,
+    request_id: str,
+    errors: list[dict[str, str]] | None = None,
+    retry_after_seconds: int | None = None,
 ) -> JSONResponse:
-    headers = {"Retry-After": str(kind.retry_after_seconds)} if kind.retry_after_seconds else {}
+    """`retry_after_seconds` where it is known better than the kind says."""
+    wait = retry_after_seconds or kind.retry_after_seconds
+    headers = {"Retry-After": str(wait)} if wait else {}
     if kind is UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
     body = problem_body(kind, detail, request_id, errors)

@@ -19,6 +19,7 @@ from app.api.readiness import Readiness
 from app.api.schemas import CheckIn, CheckOut, StoredCheckOut
 from app.llm.engine import MAX_SEED
 from app.pipeline.checks import Checks
+from app.pipeline.deadline import Deadline
 from app.pipeline.design import DesignName, Enforcement
 from app.pipeline.grounding import Message
 from app.pipeline.request import CheckRequest, IdempotencyKey
@@ -32,6 +33,9 @@ IDEMPOTENCY_HEADER, REPLAYED_HEADER = "Idempotency-Key", "Idempotent-Replayed"
 UNCHECKED_HEADER = "Idempotency-Unchecked"
 """On an answer that may be a second one, because the database could not be asked for a first."""
 
+TIMEOUT_HEADER = "X-Timeout-Seconds"
+LEAST_SECONDS = 1.0
+_SECONDS = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
 _IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
@@ -54,6 +58,12 @@ _HEADERS = [
         "description": "Made anew for each check; a retry with the same key gets the same reply for 24 hours.",
         "schema": {"type": "string", "pattern": "^[\\x21-\\x7e]{1,255}$"},
     },
+    {
+        "name": TIMEOUT_HEADER,
+        "in": "header",
+        "description": "How long the caller will wait. When it runs short the service words the reply itself.",
+        "schema": {"type": "number", "minimum": LEAST_SECONDS},
+    },
 ]
 
 
@@ -73,7 +83,7 @@ def build_router(checks: Checks, keys: KeyRing, readiness: Readiness) -> APIRout
         caller: Annotated[Caller, Depends(may_check)], body: Annotated[CheckIn, Body()], http: Request
     ) -> Response:
         """Extract the facts, decide, reply. Every answer has a stored record."""
-        request = _check_request(body, http, caller)
+        request = _check_request(body, http, caller, checks)
         await readiness.require()
         answer = await _while_connected(http, checks.check(request))
         response = Response(check_out(answer.record).model_dump_json(), media_type="application/json")
@@ -120,7 +130,7 @@ def _authorised(http: Request, keys: KeyRing, scope: str) -> Caller:
     return caller
 
 
-def _check_request(body: CheckIn, http: Request, caller: Caller) -> CheckRequest:
+def _check_request(body: CheckIn, http: Request, caller: Caller, checks: Checks) -> CheckRequest:
     if body.messages is not None:
         conversation = tuple(Message(m.role, m.content) for m in body.messages)
     else:
@@ -138,8 +148,20 @@ def _check_request(body: CheckIn, http: Request, caller: Caller) -> CheckRequest
         request_id=http.state.request_id,
         conversation_id=body.conversation_id,
         caller=caller.name,
+        deadline=Deadline.after(_seconds(http, checks.limits.check_timeout_seconds)),
         idempotency=_idempotency(body, http),
     )
+
+
+def _seconds(http: Request, most: float) -> float:
+    """What the caller is willing to wait, at most what this service gives a check."""
+    given = http.headers.get(TIMEOUT_HEADER)
+    if given is None:
+        return most
+    if not _SECONDS.fullmatch(given) or float(given) < LEAST_SECONDS:
+        detail = f"{TIMEOUT_HEADER} must be a number of seconds, at least {LEAST_SECONDS:g}"
+        raise Problem(INVALID_HEADER, detail, [{"header": TIMEOUT_HEADER, "detail": detail}])
+    return min(float(given), most)
 
 
 def _idempotency(body: CheckIn, http: Request) -> IdempotencyKey | None:

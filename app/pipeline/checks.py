@@ -9,39 +9,37 @@ from uuid import UUID
 from app.errors import (
     CheckNotFound,
     DeadlineExceeded,
-    EngineOverloaded,
     PromptTooLong,
     ServiceError,
     StoreUnavailable,
 )
 from app.llm.engine import Engine
+from app.pipeline.admission import Admission, AdmissionLimits
+from app.pipeline.deadline import RecentTimes
 from app.pipeline.design import DesignName
 from app.pipeline.designs import ALL_CALLS
 from app.pipeline.extract import extract
 from app.pipeline.grounding import Agreement, Fact, GroundedFacts, ground
 from app.pipeline.idempotency import Retries
-from app.pipeline.narrate import NarrationMode, narrate
+from app.pipeline.narrate import Narration, NarrationMode, narrate, narrate_without_time
 from app.pipeline.request import CheckRequest
 from app.pipeline.result import CheckResult, from_decision, to_record
 from app.pipeline.run_log import RunLog
 from app.pipeline.single_call import run_single_call
 from app.pipeline.validate import lint_schema
-from app.policy import Policy, decide
+from app.policy import Decision, Policy, decide
 from app.store.call_log import CallLog
 from app.store.records import CheckOutcome, CheckRecord
 from app.telemetry import metrics
 
 log_events = logging.getLogger(__name__)
 
-ANSWER_RESERVE_SECONDS = 2.0
-"""Kept back from the narration, so that a late one still leaves time for the template and the record."""
-
 
 @dataclass(frozen=True)
 class CheckLimits:
     check_timeout_seconds: float
     narration_timeout_seconds: float
-    max_in_flight: int
+    admission: AdmissionLimits
 
 
 @dataclass(frozen=True)
@@ -63,12 +61,11 @@ class Checks:
         self.engine = engine
         self.call_log = call_log
         self.policy = policy
-        self._limits = limits
+        self.limits = limits
         self._narration = narration
         self._retries = Retries(call_log)
-        self._in_flight = 0
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self.admission = Admission(limits.admission)
+        self._narration_times = RecentTimes()
 
     async def compile_grammars(self) -> None:
         for call in ALL_CALLS:
@@ -76,7 +73,7 @@ class Checks:
             await self.engine.compile(call.schema)
 
     async def check(self, request: CheckRequest) -> CheckAnswer:
-        """Raises EngineNotReady, EngineOverloaded, StoreUnavailable, CheckInFlight, KeyReused and ContentErased before
+        """Raises EngineNotReady, ServiceBusy, StoreUnavailable, CheckInFlight, KeyReused and ContentErased before
         anything is begun; after that, any error leaves a record.
 
         StoreUnavailable after the beginning means that the record is not safe, and so that nothing may be answered.
@@ -95,14 +92,6 @@ class Checks:
             raise CheckNotFound(f"no check has the id {check_id}")
         return record
 
-    @property
-    def in_flight(self) -> int:
-        return self._in_flight
-
-    async def idle(self) -> None:
-        """Returns when no check is being worked on."""
-        await self._idle.wait()
-
     async def _earlier(self, request: CheckRequest) -> tuple[CheckRecord | None, bool]:
         """Without the database a retry may run anew: the same facts give the same decision."""
         try:
@@ -113,19 +102,11 @@ class Checks:
     async def _admitted(self, request: CheckRequest) -> CheckRecord:
         await self.engine.check()
         self.call_log.require_room()
-        if self._in_flight >= self._limits.max_in_flight:
-            raise EngineOverloaded("too many checks are being worked on; try again in a few seconds")
-        self._in_flight += 1
-        self._idle.clear()
-        log = RunLog(request)
-        with metrics.IN_FLIGHT.labels(*log.condition).track_inprogress():
-            try:
+        async with self.admission.permit():
+            log = RunLog(request)
+            with metrics.IN_FLIGHT.labels(*log.condition).track_inprogress():
                 self.call_log.begin(self._record(log, "interrupted", "process-died", None))
                 return await self._recorded(log)
-            finally:
-                self._in_flight -= 1
-                if not self._in_flight:
-                    self._idle.set()
 
     async def _recorded(self, log: RunLog) -> CheckRecord:
         try:
@@ -148,12 +129,12 @@ class Checks:
 
     async def _within_deadline(self, log: RunLog) -> CheckResult:
         try:
-            async with asyncio.timeout(self._limits.check_timeout_seconds):
+            async with log.request.deadline.within():
                 if log.request.design is DesignName.PIPELINE:
                     return await self._run_pipeline(log)
                 return await run_single_call(self.engine, log)
         except TimeoutError as error:
-            raise DeadlineExceeded(log.stage, self._limits.check_timeout_seconds) from error
+            raise DeadlineExceeded(log.stage, log.request.deadline.seconds) from error
 
     async def _run_pipeline(self, log: RunLog) -> CheckResult:
         request = log.request
@@ -163,7 +144,7 @@ class Checks:
         log.flags += disagreement_flags(facts)
         with log.timed("policy"):
             decision = decide(facts.to_policy_facts(request.received_at, request.timezone), self.policy)
-        narration = await narrate(self.engine, decision, log, self._narration, self._narration_seconds(log))
+        narration = await self._narrate(decision, log)
         return from_decision(
             decision,
             facts,
@@ -175,9 +156,15 @@ class Checks:
             narration_source=narration.source,
         )
 
-    def _narration_seconds(self, log: RunLog) -> float:
-        left = self._limits.check_timeout_seconds - log.elapsed_ms / 1000 - ANSWER_RESERVE_SECONDS
-        return max(0.0, min(left, self._limits.narration_timeout_seconds))
+    async def _narrate(self, decision: Decision, log: RunLog) -> Narration:
+        """In the service's own words when there is hardly time for the model's."""
+        seconds = min(log.request.deadline.narration_seconds, self.limits.narration_timeout_seconds)
+        if self._narration == "model" and seconds <= self._narration_times.p95_seconds:
+            return narrate_without_time(decision, log)
+        narration = await narrate(self.engine, decision, log, self._narration, seconds)
+        if narration.source == "model":
+            self._narration_times.add(log.timings_ms["narrate"] / 1000)
+        return narration
 
     def _record(self, log: RunLog, outcome: CheckOutcome, error: str | None, result: CheckResult | None) -> CheckRecord:
         return to_record(log, outcome, error, result, self.policy, self.engine.model)

@@ -33,6 +33,15 @@ async def narrate(
     """Never raises for anything the model or the engine does."""
     with log.timed("narrate"):
         narration = await _attempt(engine, decision, log, mode, timeout_seconds)
+    return _counted(narration, log)
+
+
+def narrate_without_time(decision: Decision, log: RunLog) -> Narration:
+    """The decision stands; only its words are the service's own."""
+    return _counted(_fall_back(decision, None, "narration_no_time"), log)
+
+
+def _counted(narration: Narration, log: RunLog) -> Narration:
     log.flags.extend(narration.model_flags)
     cause = (
         narration.model_flags[0] if narration.model_flags else ("asked" if narration.source == "template" else "none")

@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from app.pipeline.deadline import Deadline
 from app.pipeline.design import DesignName, Enforcement
 from app.pipeline.grounding import Message
 
@@ -33,6 +34,7 @@ class CheckRequest:
     request_id: str
     conversation_id: str | None
     caller: str
+    deadline: Deadline
     idempotency: IdempotencyKey | None = None
 
     @property

@@ -122,9 +122,7 @@ class SpooledCallLog:
             ) from error
         for record in interrupted:
             await self.write(record)
-        self._tasks = [
-            asyncio.create_task(work) for work in (self._ship(), self._pay_owed(), self._watch_database())
-        ]
+        self._tasks = [asyncio.create_task(work) for work in (self._ship(), self._pay_owed(), self._watch_database())]
 
     def require_room(self) -> None:
         if self._unshipped.size_bytes + HEADROOM_BYTES > self._limits.max_bytes:

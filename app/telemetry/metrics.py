@@ -30,6 +30,11 @@ AGREEMENTS = Counter(
 )
 CALLS_FINISHED = Counter("booking_llm_calls_total", "Model calls that answered", ("kind", "finish_reason", *_CONDITION))
 TOKENS = Counter("booking_llm_tokens_total", "Tokens read and written", ("kind", "direction", *_CONDITION))
+ADMISSION_QUEUE = Gauge("booking_admission_queue", "Checks that wait for a permit")
+ADMISSION_WAIT_SECONDS = Histogram(
+    "booking_admission_wait_seconds", "Wait of admitted checks for their permit", buckets=_SECONDS
+)
+ADMISSION_REFUSED = Counter("booking_admission_refused_total", "Checks refused a permit", ("reason",))
 IN_FLIGHT = Gauge("booking_checks_in_flight", "Checks being worked on", _CONDITION)
 REFUSED = Counter("booking_refused_total", "Requests refused before they became a check", ("problem",))
 READY = Gauge("booking_ready", "1 when the service answers checks")

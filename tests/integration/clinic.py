@@ -13,6 +13,7 @@ from app.api.keys import KeyRing
 from app.api.readiness import Readiness
 from app.llm.scripted_engine import ScriptedEngine
 from app.main import build_app
+from app.pipeline.admission import AdmissionLimits
 from app.pipeline.checks import CheckLimits, Checks
 from app.policy import POLICY
 from app.store.call_log import SpooledCallLog
@@ -21,7 +22,7 @@ from app.store.records import CheckRecord
 from app.store.spool import SpoolLimits
 from tests.support.replies import MESSAGE, RECEIVED_AT, pipeline, says
 
-LIMITS = CheckLimits(check_timeout_seconds=10, narration_timeout_seconds=5, max_in_flight=8)
+LIMITS = CheckLimits(check_timeout_seconds=10, narration_timeout_seconds=5, admission=AdmissionLimits(8, 8, 5.0))
 
 
 class Clinic:

@@ -12,6 +12,7 @@ import pytest
 
 from app.errors import CallFailed, EngineNotReady, PromptTooLong
 from app.llm.engine import Generation
+from app.pipeline.admission import AdmissionLimits
 from app.pipeline.checks import CheckLimits
 from app.pipeline.replay import decision_from_record
 from app.policy import POLICY
@@ -20,6 +21,7 @@ from app.store.spool import SpoolLimits
 from tests.integration.clinic import Clinic, Open
 from tests.support.replies import BOOKING, FACTS, MESSAGE, pipeline
 
+ROOMY = AdmissionLimits(8, 8, 5)
 PROBLEM = "urn:booking-assistant:problem:"
 
 
@@ -322,6 +324,33 @@ async def test_a_wrong_header_is_named(open_clinic: Open, name: str, value: str)
     assert answer.json()["errors"][0]["header"] == name
 
 
+@pytest.mark.parametrize("seconds", ["0", "-1", "0.5", "nan", "inf", "1e3", "soon", "", "9999999"])
+async def test_a_deadline_that_cannot_be_used_is_named(open_clinic: Open, seconds: str) -> None:
+    async with open_clinic() as clinic:
+        answer = await clinic.check({"X-Timeout-Seconds": seconds})
+
+    assert (answer.status_code, answer.json()["errors"][0]["header"]) == (400, "X-Timeout-Seconds")
+
+
+async def test_a_caller_in_a_hurry_gets_the_decision_in_the_services_own_words(open_clinic: Open) -> None:
+    async with open_clinic(latency_seconds=0.4) as clinic:
+        answer = await clinic.check({"X-Timeout-Seconds": "1"})
+
+    body = answer.json()
+    assert (answer.status_code, body["action"]) == (200, "book_appointment")
+    assert (body["narration_source"], body["flags"]) == ("template", ["narration_late"])
+
+
+async def test_a_narration_that_will_not_be_done_in_time_is_not_begun(open_clinic: Open) -> None:
+    async with open_clinic(latency_seconds=0.3) as clinic:
+        for _ in range(5):
+            await clinic.check()
+        hurried = await clinic.check({"X-Timeout-Seconds": "1.05"})
+
+    assert hurried.json()["flags"] == ["narration_no_time"]
+    assert hurried.json()["usage"]["calls"] == 1
+
+
 async def test_paths_and_methods_that_do_not_exist_are_problems_too(open_clinic: Open) -> None:
     async with open_clinic() as clinic:
         path = await clinic.client.get("/nothing")
@@ -355,7 +384,7 @@ async def test_a_check_without_an_answer_leaves_its_record(
 
 
 async def test_a_check_that_takes_too_long_is_stopped_and_recorded(open_clinic: Open, database_url: str) -> None:
-    limits = CheckLimits(check_timeout_seconds=0.2, narration_timeout_seconds=5, max_in_flight=8)
+    limits = CheckLimits(check_timeout_seconds=0.2, narration_timeout_seconds=5, admission=ROOMY)
     async with open_clinic(latency_seconds=30, limits=limits) as clinic:
         answer = await clinic.check()
         records = await all_records(clinic, database_url)
@@ -365,7 +394,7 @@ async def test_a_check_that_takes_too_long_is_stopped_and_recorded(open_clinic: 
 
 
 async def test_a_late_narration_costs_a_template_and_not_the_check(open_clinic: Open) -> None:
-    limits = CheckLimits(check_timeout_seconds=30, narration_timeout_seconds=0.05, max_in_flight=8)
+    limits = CheckLimits(check_timeout_seconds=30, narration_timeout_seconds=0.05, admission=ROOMY)
     async with open_clinic(latency_seconds=0.2, limits=limits) as clinic:
         body = (await clinic.check()).json()
 
@@ -376,22 +405,22 @@ async def test_a_late_narration_costs_a_template_and_not_the_check(open_clinic: 
 async def test_a_client_that_goes_away_stops_the_work_and_leaves_a_record(open_clinic: Open, database_url: str) -> None:
     async with open_clinic(latency_seconds=30) as clinic:
         request = asyncio.create_task(clinic.check())
-        while not clinic.checks.in_flight:
+        while not clinic.checks.admission.in_flight:
             await asyncio.sleep(0.01)
         request.cancel()
         await asyncio.wait({request})
-        await clinic.checks.idle()
+        await clinic.checks.admission.idle()
         records = await all_records(clinic, database_url)
 
     assert [(r.outcome, r.calls[0].error) for r in records] == [("cancelled", "CancelledError")]
 
 
 async def test_more_checks_than_allowed_are_refused_at_once(open_clinic: Open) -> None:
-    limits = CheckLimits(check_timeout_seconds=30, narration_timeout_seconds=5, max_in_flight=1)
+    limits = CheckLimits(check_timeout_seconds=30, narration_timeout_seconds=5, admission=AdmissionLimits(1, 1, 5))
     async with open_clinic(latency_seconds=0.3, limits=limits) as clinic:
         answers = await asyncio.gather(*[clinic.check() for _ in range(3)])
 
-    assert sorted(answer.status_code for answer in answers) == [200, 503, 503]
+    assert sorted(answer.status_code for answer in answers) == [200, 200, 503], "one works, one waits, one is refused"
     refused = next(answer for answer in answers if answer.status_code == 503)
     assert refused.json()["type"] == PROBLEM + "overloaded" and refused.headers["retry-after"]
 

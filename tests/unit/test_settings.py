@@ -54,6 +54,8 @@ def test_nothing_needs_to_be_set(folder: Path) -> None:
         "check_timeout_seconds": 120.0,
         "narration_timeout_seconds": 60.0,
         "max_in_flight": 32,
+        "max_queued": 32,
+        "max_wait_seconds": 1.0,
         "drain_seconds": 60.0,
         "script_file": None,
         "script_latency_seconds": 0.0,

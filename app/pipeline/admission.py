@@ -1,0 +1,143 @@
+"""Who may begin a check now: one permit for both calls, and a short queue with a short wait."""
+
+import asyncio
+import random
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from app.errors import ServiceBusy
+from app.telemetry import metrics
+
+SLOW_WAIT_SECONDS = 0.1
+SLOW_FOR_SECONDS = 1.0
+"""After this long without a wait shorter than SLOW_WAIT_SECONDS the newest waiter is served first.
+
+The oldest has waited longest and its client is the likeliest to be gone: served in order, everybody would be late.
+"""
+
+RETRY_AFTER_SECONDS = (1, 60)
+JITTER = 0.2
+RATE_WINDOW = 50
+"""Checks over whose end the present speed is measured."""
+
+
+@dataclass(frozen=True)
+class AdmissionLimits:
+    permits: int
+    queue: int
+    wait_seconds: float
+
+
+class Admission:
+    """For one event loop. Whatever happens to a waiter, no permit is lost and none is made up."""
+
+    def __init__(self, limits: AdmissionLimits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limits = limits
+        self._clock = clock
+        self._free = limits.permits
+        self._waiting: deque[tuple[asyncio.Future[None], float]] = deque()
+        self._quick_at = clock()
+        self._ended: deque[float] = deque(maxlen=RATE_WINDOW)
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._closed = ""
+
+    @property
+    def in_flight(self) -> int:
+        return self._limits.permits - self._free
+
+    @property
+    def queued(self) -> int:
+        return len(self._waiting)
+
+    async def idle(self) -> None:
+        """Returns when nobody holds a permit."""
+        await self._idle.wait()
+
+    def close(self, reason: str) -> None:
+        """Refuse everybody from now on, and who waits already; those who hold a permit go on."""
+        self._closed = reason
+        for waiter, _ in self._waiting:
+            if not waiter.done():
+                waiter.set_exception(self._refusal("closed", reason))
+        self._waiting.clear()
+        metrics.ADMISSION_QUEUE.set(0)
+
+    @asynccontextmanager
+    async def permit(self) -> AsyncIterator[None]:
+        """Raises ServiceBusy: at once if the queue is full, else when the wait is over."""
+        await self._acquire()
+        self._idle.clear()
+        try:
+            yield
+        finally:
+            self._ended.append(self._clock())
+            self._release()
+
+    async def _acquire(self) -> None:
+        if self._closed:
+            raise self._refusal("closed", self._closed)
+        if self._free and not self._waiting:
+            self._free -= 1
+            self._admitted(0.0)
+            return
+        if len(self._waiting) >= self._limits.queue:
+            raise self._refusal("full", "too many checks are being worked on and waiting; try again later")
+        await self._wait()
+
+    async def _wait(self) -> None:
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        entry = (waiter, self._clock())
+        self._waiting.append(entry)
+        metrics.ADMISSION_QUEUE.set(len(self._waiting))
+        try:
+            async with asyncio.timeout(self._limits.wait_seconds):
+                await waiter
+        except BaseException as error:
+            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+                self._release()  # it was given a permit in the very moment it gave up
+            elif entry in self._waiting:
+                self._waiting.remove(entry)
+            if isinstance(error, TimeoutError):
+                raise self._refusal("late", "every check that waited was too late; try again later") from None
+            raise
+        finally:
+            metrics.ADMISSION_QUEUE.set(len(self._waiting))
+        self._admitted(self._clock() - entry[1])
+
+    def _release(self) -> None:
+        """Hand the permit to a waiter, or back."""
+        while self._waiting:
+            waiter, _ = self._waiting.pop() if self._is_slow() else self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+                return
+        self._free += 1
+        if self._free == self._limits.permits:
+            self._idle.set()
+
+    def _admitted(self, waited: float) -> None:
+        metrics.ADMISSION_WAIT_SECONDS.observe(waited)
+        if waited < SLOW_WAIT_SECONDS:
+            self._quick_at = self._clock()
+
+    def _is_slow(self) -> bool:
+        return self._clock() - self._quick_at > SLOW_FOR_SECONDS
+
+    def _refusal(self, reason: str, message: str) -> ServiceBusy:
+        metrics.ADMISSION_REFUSED.labels(reason).inc()
+        return ServiceBusy(message, self._retry_after_seconds())
+
+    def _retry_after_seconds(self) -> int:
+        """When the queue of now will be gone, spread so that the refused do not all come back together."""
+        if len(self._ended) < RATE_WINDOW:
+            expected = 2.0
+        else:
+            a_second = RATE_WINDOW / max(self._clock() - self._ended[0], 1e-3)
+            expected = (len(self._waiting) + self.in_flight) / a_second
+        shortest, longest = RETRY_AFTER_SECONDS
+        spread = expected * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - nothing secret
+        return round(min(max(spread, shortest), longest))
