@@ -6,7 +6,8 @@ ServiceError
 │   ├── ModelUnavailable       weights cannot be found, fetched or verified
 │   └── DatabaseUnusable       embedded Postgres does not start, or its data belongs to someone else
 ├── EngineError                the model did not give a usable answer
-│   ├── EngineNotReady         still loading, stalled or dead
+│   ├── EngineNotReady         still loading, or being started again
+│   │   └── EngineLost         it died or stalled, and does not come back by itself
 │   ├── EngineOverloaded       too many calls are waiting
 │   ├── PromptTooLong          the rendered prompt does not fit the model's context
 │   └── CallFailed             this one call failed; the engine lives
@@ -18,6 +19,8 @@ ServiceError
 ├── ContentErased              what was asked for has been erased
 └── CheckNotFound              no check has this id
 """
+
+from typing import Literal
 
 
 class ServiceError(Exception):
@@ -46,6 +49,14 @@ class EngineError(ServiceError):
 
 class EngineNotReady(EngineError):
     """The engine is loading, stalled or dead; the reason is the message."""
+
+
+class EngineLost(EngineNotReady):
+    """This engine will not answer again: another has to be started."""
+
+    def __init__(self, message: str, reason: Literal["died", "stalled"]) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class EngineOverloaded(EngineError):

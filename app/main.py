@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from app.errors import EngineError, ServiceError, StartFailed
 from app.llm.demo_script import demo_reply
 from app.llm.engine import Engine
 from app.llm.scripted_engine import ScriptedEngine, replies_from_file
+from app.llm.supervised_engine import SupervisedEngine
 from app.pipeline.admission import AdmissionLimits
 from app.pipeline.checks import CheckLimits, Checks
 from app.policy import POLICY
@@ -52,7 +53,7 @@ class Service:
 
     settings: Settings
     listener: socket.socket
-    engine: Engine
+    engine: SupervisedEngine
     call_log: SpooledCallLog
     database: EmbeddedPostgres | None
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
@@ -91,11 +92,19 @@ def build_checks(settings: Settings, engine: Engine, call_log: SpooledCallLog) -
     return Checks(engine, call_log, POLICY, limits, settings.narration)
 
 
-def build_engine(settings: Settings) -> Engine:
+def build_engine(settings: Settings) -> SupervisedEngine:
     """The engine of ENGINE, not yet started; its weights are on this machine when this returns. Raises StartFailed."""
+
+    def count(reason: str) -> None:
+        metrics.ENGINE_LOST.labels(reason).inc()
+
+    return SupervisedEngine(_engine_factory(settings), count)
+
+
+def _engine_factory(settings: Settings) -> Callable[[], Engine]:
     if settings.engine == "scripted":
         reply = replies_from_file(settings.script_file) if settings.script_file else demo_reply
-        return ScriptedEngine(reply, settings.script_latency_seconds)
+        return lambda: ScriptedEngine(reply, settings.script_latency_seconds)
     from app.llm.hardware import detect_device
     from app.llm.vllm_engine.engine import VllmEngine, require_installed
     from app.llm.vllm_engine.run_dir import new_run_dir
@@ -106,11 +115,10 @@ def build_engine(settings: Settings) -> Engine:
     require_installed()
     tuned = settings.engine_profile == "tuned"
     weights = ensure_weights(settings.model, device, settings.cache_dir, "int8" if tuned else "bfloat16")
-    return VllmEngine(
-        VllmSettings(
-            weights.folder, weights.name, device, new_run_dir(), max_running=settings.engine_batch, tuned=tuned
-        )
+    vllm_settings = VllmSettings(
+        weights.folder, weights.name, device, new_run_dir(), max_running=settings.engine_batch, tuned=tuned
     )
+    return lambda: VllmEngine(vllm_settings)
 
 
 def run(settings: Settings) -> None:
@@ -159,9 +167,9 @@ def _given_url(settings: Settings) -> str:
 
 
 async def _serve(
-    settings: Settings, listener: socket.socket, engine: Engine, url: str, database: EmbeddedPostgres | None
+    settings: Settings, listener: socket.socket, engine: SupervisedEngine, url: str, database: EmbeddedPostgres | None
 ) -> bool:
-    """True if it was stopped while the engine was still loading."""
+    """True if it was stopped while an engine was loading."""
     service = Service(settings, listener, engine, build_call_log(settings, url), database)
     await service.call_log.start()
     checks = build_checks(settings, engine, service.call_log)
@@ -179,9 +187,9 @@ async def _serve(
         await asyncio.wait({serving, starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done() and not starting.exception():
             await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        loading = not starting.done()
+        loading = not starting.done() or engine.is_restarting
         await _drain(service, checks, readiness, server, serving)
-        if not loading:
+        if starting.done():
             starting.result()
         return loading
     finally:

@@ -70,8 +70,8 @@ class Engine(Protocol):
     """Contract, held by tests/contract/test_engines.py:
 
     `generate` answers or raises an EngineError; a cancelled `generate` stops the work behind it; `check` raises
-    EngineNotReady with the reason while the engine loads, makes no progress or is dead; `aclose` is idempotent and
-    leaves no process behind.
+    EngineNotReady with the reason while the engine loads, and EngineLost when it makes no progress or is dead; `aclose`
+    is idempotent and leaves no process behind.
     """
 
     @property

@@ -35,6 +35,7 @@ ADMISSION_WAIT_SECONDS = Histogram(
     "booking_admission_wait_seconds", "Wait of admitted checks for their permit", buckets=_SECONDS
 )
 ADMISSION_REFUSED = Counter("booking_admission_refused_total", "Checks refused a permit", ("reason",))
+ENGINE_LOST = Counter("booking_engine_lost_total", "Engines given up and started again, by why", ("reason",))
 IN_FLIGHT = Gauge("booking_checks_in_flight", "Checks being worked on", _CONDITION)
 REFUSED = Counter("booking_refused_total", "Requests refused before they became a check", ("problem",))
 READY = Gauge("booking_ready", "1 when the service answers checks")

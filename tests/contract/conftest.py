@@ -1,4 +1,4 @@
-"""Both engines under one name."""
+"""Both engines under one name, each supervised as the service runs it."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -8,6 +8,7 @@ import pytest
 from app.llm.engine import Engine, OutputSchema, Prompt, Sampling
 from app.llm.models import SMOLLM2_135M
 from app.llm.scripted_engine import ScriptedEngine
+from app.llm.supervised_engine import SupervisedEngine
 
 
 def say_something(prompt: Prompt, schema: OutputSchema | None, sampling: Sampling) -> str:
@@ -23,7 +24,8 @@ async def small_engine(cache_dir: Path) -> AsyncIterator[Engine]:
     from app.llm.weights import ensure_weights
 
     weights = ensure_weights(SMOLLM2_135M.name, "cpu", cache_dir)
-    engine = VllmEngine(VllmSettings(weights.folder, weights.name, "cpu", new_run_dir(), max_running=64))
+    settings = VllmSettings(weights.folder, weights.name, "cpu", new_run_dir(), max_running=64)
+    engine = SupervisedEngine(lambda: VllmEngine(settings))
     await engine.start()
     yield engine
     await engine.aclose()
@@ -31,7 +33,7 @@ async def small_engine(cache_dir: Path) -> AsyncIterator[Engine]:
 
 @pytest.fixture
 async def scripted_engine() -> AsyncIterator[Engine]:
-    scripted = ScriptedEngine(say_something)
+    scripted = SupervisedEngine(lambda: ScriptedEngine(say_something))
     await scripted.start()
     yield scripted
     await scripted.aclose()

@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -69,45 +69,55 @@ def test_kill_9_of_the_service_leaves_no_process_and_no_shared_memory(data_dir: 
     wait_until(lambda: shared_memory() <= memory, 30, lambda: str(shared_memory() - memory))
 
 
-def test_a_stopped_engine_is_noticed_and_dies_with_the_service(data_dir: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGKILL], ids=["stopped", "killed"])
+def test_a_lost_engine_makes_the_service_unready_and_is_started_again(data_dir: Path, number: signal.Signals) -> None:
+    memory, folders = shared_memory(), engine_folders()
+    with service(data_dir, START_SECONDS, **ENGINE) as running:
+        stored = running.client.post("/consultations/check", json=CHECK).json()["id"]
+        lost = engine_children(running)
+        with ThreadPoolExecutor(4) as threads:
+            asked = [threads.submit(running.client.post, "/consultations/check", json=CHECK) for _ in range(4)]
+            wait_until(lambda: "booking_checks_in_flight" in running.client.get("/metrics").text, 30)
+            for pid in lost if number is signal.SIGSTOP else [core(running)]:
+                os.kill(pid, number)
+            answers = [one.result() for one in asked]
+
+        assert {answer.status_code for answer in answers} <= {200, 503}, "answered before its deadline, with a reason"
+        wait_until(lambda: running.client.get("/readyz").status_code == 503, 60)
+        assert running.parts()["engine"] != "ok"
+        refused = running.client.post("/consultations/check", json=CHECK)
+        assert refused.status_code == 503 and refused.headers["retry-after"]
+        assert running.client.get(f"/consultations/{stored}").status_code == 200
+        assert running.client.get("/livez").status_code == 200
+
+        running.wait_until_ready(START_SECONDS)
+        assert running.client.post("/consultations/check", json=CHECK).status_code == 200
+        assert not alive(lost), "nothing of the lost engine is left"
+        text = running.client.get("/metrics").text
+        assert "booking_ready 1.0" in text and "vllm:num_requests_running" in text
+        assert "booking_engine_lost_total" in text
+        left = running.children()
+        running.signal(signal.SIGTERM)
+        assert running.ended() == 0
+        assert not alive(left)
+    assert shared_memory() <= memory and engine_folders() <= folders
+
+
+def test_a_stopped_engine_dies_with_a_killed_service_and_the_next_start_tidies_up(data_dir: Path) -> None:
     memory = shared_memory()
     with service(data_dir, START_SECONDS, **ENGINE) as running:
         for pid in engine_children(running):
             os.kill(pid, signal.SIGSTOP)
-
-        answer = running.client.post("/consultations/check", json=CHECK)
-
-        assert answer.status_code == 503 and "engine" in answer.json()["detail"]
-        wait_until(lambda: running.client.get("/readyz").status_code == 503, 60)
-        assert "no progress" in running.parts()["engine"]
         left = running.children()
+
         running.signal(signal.SIGKILL)
         running.ended()
+
         wait_until(lambda: not alive(left), 30, lambda: str(alive(left)))
     left_memory = {name for name in shared_memory() - memory if name.startswith("psm_")}
-    with service(data_dir, START_SECONDS, **ENGINE) as again:
+    with service(data_dir, START_SECONDS, **ENGINE):
         # Processes killed while they were stopped could not tidy up; this start did it for them.
         assert not left_memory & shared_memory()
-        assert "booking_ready 1.0" in again.client.get("/metrics").text
-        assert "vllm:num_requests_running" in again.client.get("/metrics").text
-
-
-def test_a_killed_engine_makes_the_service_unready_and_loses_no_record(data_dir: Path) -> None:
-    with service(data_dir, START_SECONDS, **ENGINE) as running:
-        stored = running.client.post("/consultations/check", json=CHECK).json()["id"]
-        children = engine_children(running)
-
-        os.kill(core(running), signal.SIGKILL)
-        wait_until(lambda: running.client.get("/readyz").status_code == 503, 60)
-        refused = running.client.post("/consultations/check", json=CHECK)
-
-        assert refused.status_code == 503 and refused.headers["retry-after"]
-        assert running.client.get(f"/consultations/{stored}").status_code == 200
-        assert running.client.get("/livez").status_code == 200
-        wait_until(lambda: not alive(children), 30)
-        with suppress(httpx.TransportError):
-            running.signal(signal.SIGTERM)
-        assert running.ended() == 0
 
 
 def test_a_stop_while_the_model_loads_leaves_nothing(data_dir: Path) -> None:

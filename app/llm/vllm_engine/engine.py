@@ -13,7 +13,15 @@ import time
 from typing import Any
 from uuid import uuid4
 
-from app.errors import CallFailed, EngineError, EngineNotReady, EngineOverloaded, PromptTooLong, StartFailed
+from app.errors import (
+    CallFailed,
+    EngineError,
+    EngineLost,
+    EngineNotReady,
+    EngineOverloaded,
+    PromptTooLong,
+    StartFailed,
+)
 from app.llm.engine import ChatMessage, Generation, OutputSchema, Prompt, Sampling
 from app.llm.vllm_engine.processes import descendants, end_processes
 from app.llm.vllm_engine.run_dir import make_run_dir, note_shared_memory, remove_left_run_dirs, remove_run_dir
@@ -24,6 +32,8 @@ log = logging.getLogger(__name__)
 
 WATCH_SECONDS = 1.0
 FIRST_PASS_SECONDS = 300.0
+PROBE_TOKENS = 0
+"""A probe earns no allowance for reading."""
 PLUGIN = "booking_assistant"
 
 
@@ -61,7 +71,7 @@ class VllmEngine:
             note_shared_memory(self._settings.run_dir, self._roots)
             # The first forward pass waits for weights that are still being packed: loading, not a stall.
             async with asyncio.timeout(FIRST_PASS_SECONDS):
-                await self._call([0], None, Sampling(max_tokens=1))
+                await self._probe()
         except BaseException as error:
             self._roots = _spawned() - before
             if not isinstance(error, Exception):
@@ -90,7 +100,7 @@ class VllmEngine:
             return await call
         except asyncio.CancelledError:
             if call.cancelled() and self._stalled:
-                raise EngineNotReady("the engine stopped making progress during this call") from None
+                raise EngineLost("the engine stopped making progress during this call", "stalled") from None
             call.cancel()
             raise
 
@@ -98,9 +108,9 @@ class VllmEngine:
         if self._not_ready:
             raise EngineNotReady(self._not_ready)
         if self._llm.errored:
-            raise EngineNotReady("the engine's process has died; restart the service")
+            raise EngineLost("the engine's process has died", "died")
         if self._stalled:
-            raise EngineNotReady("the engine makes no progress")
+            raise EngineLost("the engine makes no progress", "stalled")
 
     async def aclose(self) -> None:
         if self._closing.is_set():
@@ -109,14 +119,19 @@ class VllmEngine:
         self._not_ready = "the engine is closed"
         if self._watcher is not None:
             self._watcher.cancel()
+        is_gentle = self._llm is not None and not self._stalled and not self._llm.errored
+        if not is_gentle:
+            # A stopped process hears nothing else, and a loading one would only print that it was interrupted.
+            await self._end_processes(signal.SIGKILL)
         if self._llm is not None:
             with contextlib.suppress(Exception):
                 await asyncio.to_thread(self._llm.shutdown, 10.0)
-        # Only what is still a child of ours: an id may belong to somebody else by now. A loading engine has nothing to
-        # end gently, and would only print that it was interrupted.
-        ending = (signal.SIGTERM, signal.SIGKILL) if self._llm is not None else (signal.SIGKILL,)
-        await asyncio.to_thread(end_processes, descendants(self._roots & _spawned()), ending)
+        await self._end_processes(signal.SIGTERM, signal.SIGKILL)
         remove_run_dir(self._settings.run_dir)
+
+    async def _end_processes(self, *signals: signal.Signals) -> None:
+        """Only what is still a child of ours: an id may belong to somebody else by now."""
+        await asyncio.to_thread(end_processes, descendants(self._roots & _spawned()), signals)
 
     async def _build_in_lasting_thread(self) -> Any:
         """vLLM's children are killed by the kernel when the thread that started them ends: this one ends last."""
@@ -168,8 +183,12 @@ class VllmEngine:
         )
         return len(token_ids) - shared
 
+    async def _probe(self) -> Generation:
+        """The least that an idle engine can be asked."""
+        return await self._call([0], None, Sampling(max_tokens=1), PROBE_TOKENS)
+
     async def _call(
-        self, token_ids: list[int], schema: OutputSchema | None, sampling: Sampling, new_tokens: int = 1
+        self, token_ids: list[int], schema: OutputSchema | None, sampling: Sampling, new_tokens: int
     ) -> Generation:
         from vllm.v1.engine.exceptions import EngineDeadError
 
@@ -183,7 +202,7 @@ class VllmEngine:
                 async for output in outputs:
                     final = output
         except EngineDeadError as error:
-            raise EngineNotReady("the engine's process has died; restart the service") from error
+            raise EngineLost("the engine's process died during this call", "died") from error
         except Exception as error:
             raise _translated(error) from error
         finally:
@@ -200,7 +219,7 @@ class VllmEngine:
         )
 
     async def _watch(self) -> None:
-        """Marks a stalled engine, fails the calls that wait for it, and notices when it moves again."""
+        """Marks a stalled engine for good, and fails the calls that wait for it."""
         from app.llm.vllm_engine.progress import PROBE_AFTER_SECONDS
 
         probe: asyncio.Task[Generation] | None = None
@@ -212,13 +231,10 @@ class VllmEngine:
                 log.error("engine.stalled", extra={"silent_seconds": round(silent, 1)})
                 for call in tuple(self._calls):
                     call.cancel()
-            elif not silent and self._stalled and probe is not None and probe.done() and not probe.exception():
-                self._stalled = False
-                log.info("engine.recovered")
             if probe is not None and probe.done():
                 probe = None
             if probe is None and self._progress.idle_seconds > PROBE_AFTER_SECONDS and not self._llm.errored:
-                probe = asyncio.create_task(self._call([0], None, Sampling(max_tokens=1)))
+                probe = asyncio.create_task(self._probe())
                 probe.add_done_callback(_retrieve)
 
 

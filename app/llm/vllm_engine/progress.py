@@ -8,8 +8,11 @@ from vllm.v1.metrics.loggers import StatLoggerBase
 STALL_SECONDS = 10.0
 """Work is waiting and no step has finished for this long: stalled."""
 
-PROBE_AFTER_SECONDS = 10.0
+PROBE_AFTER_SECONDS = 4.0
 """With nothing to do, an idle engine is asked for one token this often; a stalled one looks idle too."""
+
+PROBE_STALL_SECONDS = 8.0
+"""For an engine that has nothing but a probe to answer. With the time to the probe and two looks at it: under 15 s."""
 
 
 class Progress:
@@ -41,7 +44,8 @@ class Progress:
         """Seconds without progress beyond what the waiting prompts may take; 0 while all is well."""
         if not self._waiting:
             return 0.0
-        allowed = STALL_SECONDS + self._seconds_per_token * sum(self._waiting.values())
+        new_tokens = sum(self._waiting.values())
+        allowed = STALL_SECONDS + self._seconds_per_token * new_tokens if new_tokens else PROBE_STALL_SECONDS
         silent = time.monotonic() - self._last_step
         return silent if silent > allowed else 0.0
 

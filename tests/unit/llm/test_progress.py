@@ -79,6 +79,19 @@ def test_the_allowance_shrinks_when_a_prompt_is_done(progress: Any, clock: Clock
     assert progress.stalled_seconds > 0
 
 
+def test_an_idle_engine_that_does_not_answer_its_probe_is_found_within_fifteen_seconds(
+    progress: Any, clock: Clock
+) -> None:
+    from app.llm.vllm_engine.engine import PROBE_TOKENS, WATCH_SECONDS
+    from app.llm.vllm_engine.progress import PROBE_AFTER_SECONDS, PROBE_STALL_SECONDS
+
+    progress.began("probe", PROBE_TOKENS)
+    clock.seconds += PROBE_STALL_SECONDS + 0.001
+
+    assert progress.stalled_seconds > 0
+    assert PROBE_AFTER_SECONDS + PROBE_STALL_SECONDS + 2 * WATCH_SECONDS < 15
+
+
 def test_a_gpu_is_allowed_less(clock: Clock) -> None:
     from app.llm.vllm_engine.progress import Progress
 
