@@ -9,18 +9,23 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from datetime import timedelta
 
 import uvicorn
 from fastapi import FastAPI
+from fastapi.middleware.cors import CORSMiddleware
 
 import app
+from app.api.access import Access
+from app.api.erasure_routes import build_erasure_router
 from app.api.handlers import add_handlers
+from app.api.health_routes import build_health_router
 from app.api.keys import KeyRing
-from app.api.middleware import BodyLimit, RequestContext
+from app.api.middleware import BodyLimit, HeaderLimit, RequestContext, SecurityHeaders
+from app.api.rate_limit import RateLimit
 from app.api.readiness import Readiness
-from app.api.routes import build_router
-from app.errors import EngineError, ServiceError, StartFailed
+from app.api.routes import EXPOSED_HEADERS, REQUEST_HEADERS, build_check_router
+from app.errors import EngineError, ServiceError, SettingsInvalid, StartFailed
 from app.llm.demo_script import demo_reply
 from app.llm.engine import Engine
 from app.llm.scripted_engine import ScriptedEngine, replies_from_file
@@ -33,9 +38,11 @@ from app.store.call_log import SpooledCallLog
 from app.store.embedded_postgres import EmbeddedPostgres
 from app.store.migrate import migrate
 from app.store.postgres import Postgres
+from app.store.retention import Retention, RetentionPeriods
 from app.store.spool import SpoolLimits
 from app.store.spool.disk import require_disk
 from app.telemetry import metrics
+from app.telemetry.clock import utc_now
 
 log = logging.getLogger(__name__)
 
@@ -59,28 +66,56 @@ class Service:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-def build_app(checks: Checks, readiness: Readiness, keys: KeyRing) -> FastAPI:
+def build_app(checks: Checks, readiness: Readiness, access: Access) -> FastAPI:
     """The HTTP application around parts that someone else starts and stops."""
     api = FastAPI(title="Booking assistant", version=app.__version__, description=app.__doc__ or "")
-    api.include_router(build_router(checks, keys, readiness))
+    api.include_router(build_check_router(checks, access, readiness))
+    api.include_router(build_health_router(access, readiness))
+    api.include_router(build_erasure_router(access, checks.call_log))
     add_handlers(api)
-    api.add_middleware(BodyLimit)
-    api.add_middleware(RequestContext)  # added last, so it is outermost
+    api.add_middleware(BodyLimit)  # added first, so it is innermost
+    api.add_middleware(
+        CORSMiddleware,
+        allow_origins=access.origins,
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=["Authorization", "Content-Type", *REQUEST_HEADERS],
+        expose_headers=EXPOSED_HEADERS,
+    )
+    api.add_middleware(HeaderLimit)
+    api.add_middleware(SecurityHeaders)
+    api.add_middleware(RequestContext)
     return api
 
 
-def build_call_log(settings: Settings, url: str) -> SpooledCallLog:
+def _key_ring(settings: Settings) -> KeyRing:
+    """Raises SettingsInvalid where others than this machine could come in without a key."""
+    keys = KeyRing(settings.key_file)
+    if not settings.is_loopback and not keys.has_a_valid_key:
+        raise SettingsInvalid(
+            f"HOST {settings.host} is reachable from other machines and there is no key: make one with "
+            "`python -m app.keys create NAME --scopes check`, or use HOST=127.0.0.1"
+        )
+    return keys
+
+
+def build_call_log(settings: Settings, postgres: Postgres) -> SpooledCallLog:
     """Not yet started. Raises StartFailed where it could not be durable."""
-    folder = _spool_dir(settings)
     if not settings.allow_volatile_spool:
-        require_disk(folder)
+        require_disk(settings.spool_folder)
+    call_log = SpooledCallLog(
+        postgres, settings.spool_folder, SpoolLimits(max_bytes=settings.spool_max_mib * 1024 * 1024)
+    )
     metrics.CALL_LOG.follow(lambda: asdict(call_log.stats))
-    call_log = SpooledCallLog(Postgres(url), folder, SpoolLimits(max_bytes=settings.spool_max_mib * 1024 * 1024))
     return call_log
 
 
-def _spool_dir(settings: Settings) -> Path:
-    return settings.spool_dir or settings.data_dir / "spool"
+def build_retention(settings: Settings, postgres: Postgres) -> Retention:
+    decisions = settings.retention_decisions_days
+    periods = RetentionPeriods(
+        contents=timedelta(days=settings.retention_contents_days),
+        decisions=timedelta(days=decisions) if decisions else None,
+    )
+    return Retention(postgres, settings.spool_folder, periods, utc_now)
 
 
 def build_checks(settings: Settings, engine: Engine, call_log: SpooledCallLog) -> Checks:
@@ -88,6 +123,7 @@ def build_checks(settings: Settings, engine: Engine, call_log: SpooledCallLog) -
         check_timeout_seconds=settings.check_timeout_seconds,
         narration_timeout_seconds=settings.narration_timeout_seconds,
         admission=AdmissionLimits(settings.max_in_flight, settings.max_queued, settings.max_wait_seconds),
+        mask_stored_text=settings.mask_stored_text,
     )
     return Checks(engine, call_log, POLICY, limits, settings.narration)
 
@@ -126,14 +162,14 @@ def run(settings: Settings) -> None:
 
     Must run in the main thread: the kernel ends the embedded database with the thread that started it.
     """
-    KeyRing(settings.api_keys.get_secret_value() if settings.api_keys else None)
+    _key_ring(settings)
     with listening(settings.host, settings.port) as listener:
         engine = build_engine(settings)
         database = None if settings.database_url else EmbeddedPostgres(settings.data_dir)
         loading = False
         try:
             url = database.start() if database else _given_url(settings)
-            migrate(url)
+            migrate(url, utc_now().date())
             loading = asyncio.run(_serve(settings, listener, engine, url, database))
         finally:
             if database:
@@ -170,18 +206,21 @@ async def _serve(
     settings: Settings, listener: socket.socket, engine: SupervisedEngine, url: str, database: EmbeddedPostgres | None
 ) -> bool:
     """True if it was stopped while an engine was loading."""
-    service = Service(settings, listener, engine, build_call_log(settings, url), database)
+    postgres = Postgres(url)
+    service = Service(settings, listener, engine, build_call_log(settings, postgres), database)
     await service.call_log.start()
     checks = build_checks(settings, engine, service.call_log)
     readiness = Readiness(
         {"engine": engine.check, "call_log": service.call_log.check}, {"database": service.call_log.check_database}
     )
-    keys = KeyRing(settings.api_keys.get_secret_value() if settings.api_keys else None)
-    server = _Server(build_app(checks, readiness, keys))
+    keys = _key_ring(settings)
+    access = Access(keys, RateLimit(settings.rate_limit_per_minute), settings.origins)
+    server = _Server(build_app(checks, readiness, access))
     _stop_on_signals(service)
     serving = asyncio.create_task(server.serve(sockets=[listener]), name="http")
     starting = asyncio.create_task(_make_ready(service, checks, readiness), name="start")
     watching = asyncio.create_task(_keep_database_alive(database), name="database-watch")
+    forgetting = asyncio.create_task(build_retention(settings, postgres).keep_going(), name="retention")
     stopping = asyncio.create_task(service.stopping.wait(), name="stop")
     try:
         await asyncio.wait({serving, starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -193,9 +232,10 @@ async def _serve(
             starting.result()
         return loading
     finally:
-        for task in (starting, watching, stopping):
+        helpers = {starting, watching, forgetting, stopping}
+        for task in helpers:
             task.cancel()
-        await asyncio.wait({starting, watching, stopping})
+        await asyncio.wait(helpers)
         await engine.aclose()
         await service.call_log.aclose()
 
@@ -213,7 +253,7 @@ async def _make_ready(service: Service, checks: Checks, readiness: Readiness) ->
     host, port = service.listener.getsockname()[:2]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     log.info("service.ready", extra={"url": url, "model": service.engine.model})
-    print(_banner(url, service.engine.model, service.settings.api_keys is not None), flush=True)
+    print(_banner(url, service.engine.model, with_key=service.settings.key_file.exists()), flush=True)
 
 
 def _banner(url: str, model: str, with_key: bool) -> str:

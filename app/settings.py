@@ -2,11 +2,12 @@
 
 import difflib
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.errors import SettingsInvalid
@@ -16,6 +17,9 @@ TYPO_SIMILARITY = 0.86
 
 TYPO_MIN_LETTERS = 6
 """Shorter names are too near to what other programs use: PORTS and MODE are nobody's slip."""
+
+
+_ORIGIN = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?")
 
 
 def _cache_home() -> Path:
@@ -28,7 +32,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_file=".env", env_ignore_empty=True, extra="forbid", frozen=True)
 
     host: str = "127.0.0.1"
-    """Address to listen on. Anything but loopback needs API_KEYS."""
+    """Address to listen on. Anything but loopback needs a key: python -m app.keys create."""
     port: Annotated[int, Field(ge=0, le=65535)] = 8000
     """TCP port; 0 takes a free one."""
     data_dir: Path = Path("data")
@@ -51,6 +55,12 @@ class Settings(BaseSettings):
     """Records that wait; beyond it checks are refused until the database takes some. A thousand checks are about 4."""
     allow_volatile_spool: bool = False
     """Start although SPOOL_DIR is in memory or a container's own layer: what waits goes with it."""
+    mask_stored_text: bool = True
+    """Blot out card and account numbers, addresses and the like before anything is written to disk."""
+    retention_contents_days: Annotated[int, Field(ge=1, le=36_500)] = 30
+    """How long customers' messages, replies and raw outputs are kept."""
+    retention_decisions_days: Annotated[int, Field(ge=0, le=36_500)] = 2190
+    """How long facts and decisions are kept, without any text; 0 keeps them for ever."""
     narration: Literal["model", "template"] = "model"
     """Who words the pipeline's replies; template saves the second call."""
     check_timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0
@@ -69,12 +79,16 @@ class Settings(BaseSettings):
     """ENGINE=scripted: a JSON file of replies by prompt name; unset reads plainly written facts."""
     script_latency_seconds: Annotated[float, Field(ge=0, le=600)] = 0.0
     """ENGINE=scripted: seconds before each reply."""
-    api_keys: SecretStr | None = None
-    """name:scopes:sha256 of the key, comma separated; scopes are check, read, raw joined by +. Unset: open."""
+    keys_file: Path | None = None
+    """API keys, made by python -m app.keys; unset: keys.json in DATA_DIR. Without it only this machine may ask."""
+    rate_limit_per_minute: Annotated[int, Field(ge=0, le=1_000_000)] = 600
+    """Checks a minute for each key; 0 sets no limit. Where there are no keys there is no limit either."""
+    cors_origins: str | None = None
+    """Origins of chat frontends in browsers, comma separated, e.g. https://chat.example; unset: none."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Of this service's own log, one JSON object a line on stderr where that is not a terminal."""
 
-    @field_validator("data_dir", "cache_dir", "script_file", "spool_dir")
+    @field_validator("data_dir", "cache_dir", "script_file", "spool_dir", "keys_file")
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
         try:
@@ -82,11 +96,33 @@ class Settings(BaseSettings):
         except RuntimeError:
             raise ValueError("the home folder of that user is not known; give a path without ~") from None
 
-    @model_validator(mode="after")
-    def _keys_beyond_loopback(self) -> "Settings":
-        if self.host not in ("127.0.0.1", "::1", "localhost") and not _holds_a_key(self.api_keys):
-            raise ValueError(f"HOST {self.host} is reachable from other machines: set API_KEYS, or use HOST=127.0.0.1")
-        return self
+    @field_validator("cors_origins")
+    @classmethod
+    def _explicit_origins(cls, given: str | None) -> str | None:
+        for origin in _listed(given):
+            if not _ORIGIN.fullmatch(origin):
+                raise ValueError(f"{origin!r} is no origin; write https://host or https://host:port, each by its name")
+        return given
+
+    @property
+    def spool_folder(self) -> Path:
+        return self.spool_dir or self.data_dir / "spool"
+
+    @property
+    def key_file(self) -> Path:
+        return self.keys_file or self.data_dir / "keys.json"
+
+    @property
+    def origins(self) -> list[str]:
+        return _listed(self.cors_origins)
+
+    @property
+    def is_loopback(self) -> bool:
+        return self.host in ("127.0.0.1", "::1", "localhost")
+
+
+def _listed(text: str | None) -> list[str]:
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
 def read_settings() -> Settings:
@@ -100,10 +136,6 @@ def read_settings() -> Settings:
         ) from None
     except ValidationError as error:
         raise SettingsInvalid("; ".join(_sentence(problem) for problem in error.errors())) from None
-
-
-def _holds_a_key(api_keys: SecretStr | None) -> bool:
-    return api_keys is not None and bool(api_keys.get_secret_value().replace(",", "").strip())
 
 
 def _refuse_typos(environment: Mapping[str, str]) -> None:
@@ -123,5 +155,5 @@ def _sentence(problem: Any) -> str:
         return f"unknown setting {name} in .env; see .env.example for those that exist"
     if problem["type"] == "value_error" and not name:
         return message
-    shown = "" if name in ("API_KEYS", "DATABASE_URL") else f" {str(problem['input'])!r}"
+    shown = "" if name == "DATABASE_URL" else f" {str(problem['input'])!r}"
     return f"setting {name}{shown} is not usable: {message[:1].lower()}{message[1:]}"

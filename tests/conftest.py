@@ -17,6 +17,6 @@ def cache_dir() -> Path:
 @pytest.fixture(autouse=True)
 def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """A developer's own PORT or MODEL must not change what a test says."""
-    for name in ("PORT", "DATA_DIR", "ENGINE", "MODEL", "DATABASE_URL", "HOST", "API_KEYS", "NARRATION"):
+    for name in ("PORT", "DATA_DIR", "ENGINE", "MODEL", "DATABASE_URL", "HOST", "KEYS_FILE", "NARRATION"):
         if name in os.environ:
             monkeypatch.delenv(name)

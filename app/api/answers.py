@@ -35,10 +35,10 @@ def check_out(record: CheckRecord) -> CheckOut:
     )
 
 
-def stored_check_out(record: CheckRecord, with_content: bool) -> StoredCheckOut:
-    """`with_content` shows the customer's words and the model's raw output."""
+def stored_check_out(record: CheckRecord) -> StoredCheckOut:
+    """Contents that were erased are null."""
     decision = record.decision
-    contents = [message["content"] for message in record.messages] if with_content else []
+    contents = [message["content"] for message in record.messages]
     return StoredCheckOut(
         **{name: getattr(record, name) for name in _COPIED},
         eligibility=Eligibility(**{k: decision[k] for k in ("criteria_met", "reason_code")}) if decision else None,
@@ -48,9 +48,9 @@ def stored_check_out(record: CheckRecord, with_content: bool) -> StoredCheckOut:
         facts=_facts(record.facts, contents) if record.facts else None,
         policy=_policy(record),
         flags=list(record.flags),
-        messages=list(record.messages) if with_content else None,
-        response_text=record.response_text if with_content else None,
-        calls=[CallOut(**asdict(c) | ({} if with_content else {"raw_output": None})) for c in record.calls],
+        messages=list(record.messages) or None,
+        response_text=record.response_text,
+        calls=[CallOut(**asdict(call)) for call in record.calls],
     )
 
 

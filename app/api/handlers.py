@@ -44,7 +44,7 @@ def _answer(
 
 
 async def _on_problem(http: Request, error: Problem) -> Response:
-    return _answer(http, error.kind, error.detail, error.errors)
+    return _answer(http, error.kind, error.detail, error.errors, error.retry_after_seconds)
 
 
 async def _on_invalid(http: Request, error: RequestValidationError) -> Response:

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.problems import BODY_TOO_LARGE, INTERNAL, problem_response
+from app.api.problems import BODY_TOO_LARGE, HEADERS_TOO_LARGE, INTERNAL, problem_response
 from app.telemetry import metrics
 
 log = logging.getLogger(__name__)
@@ -19,6 +19,19 @@ UNANSWERED = 499
 
 MAX_BODY_BYTES = 256 * 1024
 """8,000 characters, each written as a surrogate pair in JSON escapes, are 96,000 bytes; the rest is room."""
+
+MAX_HEADERS = 64
+MAX_HEADER_BYTES = 16 * 1024
+
+DOCUMENTATION = ("/docs", "/redoc", "/docs/oauth2-redirect")
+
+SECURITY_HEADERS = (
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
+)
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
@@ -59,6 +72,46 @@ class RequestContext:
             route = getattr(scope.get("route"), "path", "unmatched")
             method = scope["method"] if scope["method"] in ("GET", "POST", "HEAD", "DELETE", "OPTIONS") else "other"
             metrics.HTTP_SECONDS.labels(method, route, str(status)).observe(time.perf_counter() - started)
+
+
+class HeaderLimit:
+    """Refuses a request with more or longer headers than any caller needs, before anything is read from them."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and _are_too_large(scope["headers"]):
+            metrics.REFUSED.labels(HEADERS_TOO_LARGE.name).inc()
+            detail = f"at most {MAX_HEADERS} headers of {MAX_HEADER_BYTES} bytes together are read"
+            await problem_response(HEADERS_TOO_LARGE, detail, scope["state"]["request_id"])(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+
+def _are_too_large(headers: list[tuple[bytes, bytes]]) -> bool:
+    return len(headers) > MAX_HEADERS or sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES
+
+
+class SecurityHeaders:
+    """What a browser has to be told about every answer: keep it, guess at it and frame it never."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        # The page of /docs brings scripts of its own; everything else is data.
+        added = SECURITY_HEADERS[1:] if scope["path"] in DOCUMENTATION else SECURITY_HEADERS
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *added]
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
 
 
 class BodyLimit:

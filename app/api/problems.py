@@ -41,16 +41,18 @@ UNAUTHORIZED = Kind("unauthorized", 401, "A valid key is needed")
 FORBIDDEN = Kind("forbidden", 403, "The key does not allow this")
 NOT_FOUND = Kind("not-found", 404, "There is nothing here")
 METHOD_NOT_ALLOWED = Kind("method-not-allowed", 405, "This method is not offered here")
-NOT_READY = Kind("not-ready", 503, "The service is not ready", retry_after_seconds=10)
-OVERLOADED = Kind("overloaded", 503, "The service is busy", retry_after_seconds=5)
-ENGINE_FAILED = Kind("engine-failed", 502, "The model gave no answer", retry_after_seconds=5)
-DEADLINE_EXCEEDED = Kind("deadline-exceeded", 504, "The check took too long", retry_after_seconds=30)
-STORE_UNAVAILABLE = Kind("store-unavailable", 503, "The check could not be recorded", retry_after_seconds=10)
+HEADERS_TOO_LARGE = Kind("headers-too-large", 431, "The headers are too large")
+RATE_LIMITED = Kind("rate-limited", 429, "This key asks too often", retry_after_seconds=10)
 IDEMPOTENCY_IN_FLIGHT = Kind(
     "idempotency-in-flight", 409, "A check with this Idempotency-Key is being worked on", retry_after_seconds=2
 )
 IDEMPOTENCY_MISMATCH = Kind("idempotency-mismatch", 422, "The Idempotency-Key stands for another request")
 CONTENT_ERASED = Kind("content-erased", 410, "The content has been erased")
+NOT_READY = Kind("not-ready", 503, "The service is not ready", retry_after_seconds=10)
+OVERLOADED = Kind("overloaded", 503, "The service is busy", retry_after_seconds=5)
+ENGINE_FAILED = Kind("engine-failed", 502, "The model gave no answer", retry_after_seconds=5)
+DEADLINE_EXCEEDED = Kind("deadline-exceeded", 504, "The check took too long", retry_after_seconds=30)
+STORE_UNAVAILABLE = Kind("store-unavailable", 503, "The check could not be recorded", retry_after_seconds=10)
 INTERNAL = Kind("internal-error", 500, "Something is wrong on our side")
 
 KINDS = tuple(kind for kind in globals().values() if isinstance(kind, Kind))
@@ -74,11 +76,18 @@ BY_ERROR: tuple[tuple[type[ServiceError], Kind], ...] = (
 class Problem(Exception):
     """Raised by HTTP code for what is wrong with a request."""
 
-    def __init__(self, kind: Kind, detail: str, errors: list[dict[str, str]] | None = None) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        detail: str,
+        errors: list[dict[str, str]] | None = None,
+        retry_after_seconds: int | None = None,
+    ) -> None:
         super().__init__(detail)
         self.kind = kind
         self.detail = detail
         self.errors = errors or []
+        self.retry_after_seconds = retry_after_seconds
 
 
 def kind_of(error: ServiceError) -> Kind:

@@ -1,4 +1,4 @@
-"""The HTTP interface: checks, their records, health and metrics."""
+"""The HTTP interface of checks and their records."""
 
 import asyncio
 import hashlib
@@ -9,14 +9,14 @@ from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 from fastapi import APIRouter, Body, Depends, Request, Response
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from uuid6 import uuid7
 
+from app.api.access import Access, require
 from app.api.answers import check_out, stored_check_out
-from app.api.keys import Caller, KeyRing
-from app.api.problems import FORBIDDEN, INVALID_HEADER, UNAUTHORIZED, Problem
+from app.api.keys import Caller
+from app.api.problems import INVALID_HEADER, Problem
 from app.api.readiness import Readiness
-from app.api.schemas import CheckIn, CheckOut, StoredCheckOut
+from app.api.schemas import CheckIn, CheckOut, SamplingIn, StoredCheckOut
 from app.llm.engine import MAX_SEED
 from app.pipeline.checks import Checks
 from app.pipeline.deadline import Deadline
@@ -38,6 +38,10 @@ LEAST_SECONDS = 1.0
 _SECONDS = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
 _IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
+
+REQUEST_HEADERS = [DESIGN_HEADER, ENFORCEMENT_HEADER, IDEMPOTENCY_HEADER, TIMEOUT_HEADER, "X-Request-Id"]
+EXPOSED_HEADERS = ["X-Request-Id", "Retry-After", REPLAYED_HEADER, UNCHECKED_HEADER]
+"""What a page of another origin may send and read."""
 
 _HEADERS = [
     {
@@ -71,18 +75,22 @@ class ClientGone(Exception):
     """Nobody is left to answer."""
 
 
-def build_router(checks: Checks, keys: KeyRing, readiness: Readiness) -> APIRouter:
+def build_check_router(checks: Checks, access: Access, readiness: Readiness) -> APIRouter:
     router = APIRouter()
 
     def may_check(http: Request) -> Caller:
         """Asked before the body is validated: a stranger learns nothing of what a body may hold."""
-        return _authorised(http, keys, "check")
+        caller = access.caller(http, "check")
+        access.require_rate(caller)
+        return caller
 
     @router.post("/consultations/check", response_model=CheckOut, openapi_extra={"parameters": _HEADERS})
     async def check(
         caller: Annotated[Caller, Depends(may_check)], body: Annotated[CheckIn, Body()], http: Request
     ) -> Response:
         """Extract the facts, decide, reply. Every answer has a stored record."""
+        if body.sampling != SamplingIn():
+            require(caller, "eval")
         request = _check_request(body, http, caller, checks)
         await readiness.require()
         answer = await _while_connected(http, checks.check(request))
@@ -95,39 +103,11 @@ def build_router(checks: Checks, keys: KeyRing, readiness: Readiness) -> APIRout
 
     @router.get("/consultations/{check_id}", response_model=StoredCheckOut)
     async def read(check_id: UUID, http: Request) -> StoredCheckOut:
-        """The stored record. The customer's text and raw outputs need the scope `raw`."""
-        caller = _authorised(http, keys, "read")
-        return stored_check_out(await checks.read(check_id), with_content="raw" in caller.scopes)
-
-    @router.get("/livez")
-    async def livez() -> dict[str, str]:
-        return {"status": "alive"}
-
-    @router.get("/readyz")
-    async def readyz(response: Response) -> dict[str, Any]:
-        """Per part: ok, or why not. 503 while checks are refused; they are not while only the database is away."""
-        ready, parts = await readiness.parts()
-        if not ready:
-            response.status_code = 503
-            response.headers["Retry-After"] = "10"
-        return {"ready": ready, "parts": parts}
-
-    @router.get("/metrics")
-    async def metrics() -> Response:
-        """This service's metrics and vLLM's own."""
-        await readiness.parts()  # keeps the gauge honest between checks
-        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+        """The stored record, the customer's text and the model's raw outputs with it."""
+        access.caller(http, "read")
+        return stored_check_out(await checks.read(check_id))
 
     return router
-
-
-def _authorised(http: Request, keys: KeyRing, scope: str) -> Caller:
-    caller = keys.caller(http.headers.get("authorization"))
-    if caller is None:
-        raise Problem(UNAUTHORIZED, "send a key as Authorization: Bearer KEY")
-    if scope not in caller.scopes:
-        raise Problem(FORBIDDEN, f"this key lacks the scope {scope!r}")
-    return caller
 
 
 def _check_request(body: CheckIn, http: Request, caller: Caller, checks: Checks) -> CheckRequest:

@@ -24,6 +24,7 @@ from app.policy import Action, ReasonCode
 MAX_MESSAGE_CHARACTERS = 8_000
 MAX_MESSAGES = 50
 DEFAULT_TIMEZONE = "Europe/London"
+CONVERSATION_ID = r"^[\x21-\x7e]{1,200}$"
 
 _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)")
 _TIMEZONES = frozenset(available_timezones())
@@ -87,7 +88,7 @@ class CheckIn(Closed):
     """When the customer wrote; "past" and "tomorrow" are measured from it. Default: now."""
     timezone: Annotated[StrictStr, AfterValidator(_known_timezone)] = DEFAULT_TIMEZONE
     """IANA name of the clinic's time zone."""
-    conversation_id: Annotated[StrictStr, Field(pattern=r"^[\x21-\x7e]{1,200}$")] | None = None
+    conversation_id: Annotated[StrictStr, Field(pattern=CONVERSATION_ID)] | None = None
     sampling: SamplingIn = SamplingIn()
 
     @model_validator(mode="after")
@@ -194,7 +195,7 @@ class CallOut(BaseModel):
     completion_tokens: int | None
     error: str | None
     raw_output: str | None
-    """Null without the scope `raw`."""
+    """Null if the model gave none, or once it is erased."""
 
 
 class StoredCheckOut(BaseModel):
@@ -228,7 +229,21 @@ class StoredCheckOut(BaseModel):
     usage: dict[str, int]
     timings_ms: dict[str, float]
     messages: list[dict[str, str]] | None
-    """The customer's text; null without the scope `raw`."""
+    """The customer's text; null once it is erased."""
     response_text: str | None
-    """Null without the scope `raw`."""
+    """Null if there was no answer, or once it is erased."""
     calls: list[CallOut]
+
+
+class ReceiptOut(BaseModel):
+    """Of an erasure; kept for good."""
+
+    id: UUID
+    consultation_id: UUID | None
+    conversation_id: str | None
+    requested_by: str
+    requested_at: datetime
+    contents_erased: int
+    """Checks whose messages and reply were there and are gone."""
+    calls_erased: int
+    """Calls whose raw output was there and is gone."""

@@ -29,6 +29,7 @@ from app.pipeline.single_call import run_single_call
 from app.pipeline.validate import lint_schema
 from app.policy import Decision, Policy, decide
 from app.store.call_log import CallLog
+from app.store.masking import mask_record, without_contents
 from app.store.records import CheckOutcome, CheckRecord
 from app.telemetry import metrics
 
@@ -40,6 +41,7 @@ class CheckLimits:
     check_timeout_seconds: float
     narration_timeout_seconds: float
     admission: AdmissionLimits
+    mask_stored_text: bool = True
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class Checks:
         async with self.admission.permit():
             log = RunLog(request)
             with metrics.IN_FLIGHT.labels(*log.condition).track_inprogress():
-                self.call_log.begin(self._record(log, "interrupted", "process-died", None))
+                self.call_log.begin(self._stored(self._record(log, "interrupted", "process-died", None)))
                 return await self._recorded(log)
 
     async def _recorded(self, log: RunLog) -> CheckRecord:
@@ -169,6 +171,9 @@ class Checks:
     def _record(self, log: RunLog, outcome: CheckOutcome, error: str | None, result: CheckResult | None) -> CheckRecord:
         return to_record(log, outcome, error, result, self.policy, self.engine.model)
 
+    def _stored(self, record: CheckRecord) -> CheckRecord:
+        return _masked(record) if self.limits.mask_stored_text else record
+
     async def _keep(
         self, log: RunLog, outcome: CheckOutcome, error: str | None, result: CheckResult | None
     ) -> CheckRecord:
@@ -176,9 +181,10 @@ class Checks:
         metrics.CHECKS.labels(*log.condition, outcome).inc()
         metrics.CHECK_SECONDS.labels(*log.condition).observe(log.elapsed_ms / 1000)
         record = self._record(log, outcome, error, result)
+        stored = self._stored(record)
         fields = {"check_id": str(record.id), "request_id": record.request_id, "outcome": outcome, "error": error}
         try:
-            await self.call_log.write(record)
+            await self.call_log.write(stored)
         except ServiceError as failure:
             log_events.error("check.not_recorded", extra=fields)
             if isinstance(failure, StoreUnavailable):
@@ -186,7 +192,20 @@ class Checks:
             raise StoreUnavailable(str(failure)) from failure
         action = result.action.value if result else None
         log_events.info("check.finished", extra=fields | {"action": action, "milliseconds": log.elapsed_ms})
-        return record
+        return record if stored.response_text is None else stored
+
+
+def _masked(record: CheckRecord) -> CheckRecord:
+    """What cannot be masked is not kept: the decision is."""
+    try:
+        safe, found = mask_record(record)
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with it, no text goes to the disk unmasked
+        log_events.error("check.not_masked", extra={"check_id": str(record.id), "error": type(error).__name__})
+        metrics.MASKING_FAILED.inc()
+        return without_contents(record)
+    for kind, times in found.items():
+        metrics.MASKED.labels(kind).inc(times)
+    return safe
 
 
 def disagreement_flags(facts: GroundedFacts) -> list[str]:

@@ -4,17 +4,22 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 from uuid import UUID
 
+from sqlalchemy.ext.asyncio import AsyncConnection
+
 from app.errors import StartFailed, StoreUnavailable
+from app.store.erasure import Receipt, erase_check, erase_conversation
 from app.store.postgres import Postgres
 from app.store.record_json import from_json_bytes, to_json_bytes
 from app.store.records import CheckRecord
+from app.store.set_aside import erase_set_aside, quarantine
 from app.store.shipper import Shipper, Source
 from app.store.spool import (
     Appended,
@@ -28,6 +33,8 @@ from app.store.spool import (
     leave,
 )
 from app.store.unshipped import Unshipped
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +53,7 @@ CLOSING_SECONDS = 10.0
 """How long a stopping service ships; what is left then is shipped by the next one."""
 
 FLUSH_SECONDS = 10.0
+ERASE_SECONDS = 10.0
 
 
 class CallLog(Protocol):
@@ -70,6 +78,15 @@ class CallLog(Protocol):
 
     async def read_answered(self, caller: str, key: str, since: datetime) -> CheckRecord | None:
         """The newest answered check of a caller with this idempotency key. Raises StoreUnavailable."""
+
+    async def erase_check(self, check_id: UUID, by: str, at: datetime) -> Receipt | None:
+        """Erase what customer and model wrote in a check; None if no check has this id.
+
+        Raises StoreUnavailable; then nothing is promised, and asking again is right.
+        """
+
+    async def erase_conversation(self, conversation_id: str, by: str, at: datetime) -> Receipt:
+        """The same for every check of a conversation up to this moment."""
 
     async def check(self) -> None:
         """Raises StoreUnavailable unless records can be kept now."""
@@ -108,7 +125,7 @@ class SpooledCallLog:
         self._left: list[Source] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._writes: set[asyncio.Task[None]] = set()
-        self._shipper = Shipper(postgres, root / "quarantine", self._shipped, self._quarantined)
+        self._shipper = Shipper(postgres, partial(quarantine, root), self._shipped, self._quarantined)
 
     async def start(self) -> None:
         """Adopt what dead processes left, and begin to ship. Raises StartFailed if the spool cannot be used."""
@@ -175,6 +192,21 @@ class SpooledCallLog:
                 raise StoreUnavailable("the spool cannot be emptied into the database now; try again later")
             self._shipper.wake()
             await asyncio.sleep(0.02)
+
+    async def erase_check(self, check_id: UUID, by: str, at: datetime) -> Receipt | None:
+        return await self._erase(lambda connection: erase_check(connection, check_id, by, at), {"id": str(check_id)})
+
+    async def erase_conversation(self, conversation_id: str, by: str, at: datetime) -> Receipt:
+        return await self._erase(
+            lambda connection: erase_conversation(connection, conversation_id, by, at),
+            {"conversation_id": conversation_id},
+        )
+
+    async def _erase(self, work: Callable[[AsyncConnection], Awaitable[T]], named: Mapping[str, str]) -> T:
+        """Out of the spool first, so that nothing is left that could be shipped later."""
+        await self.flush()
+        erase_set_aside(self._root, named)
+        return await self._postgres.transact(work, ERASE_SECONDS, "nothing has been erased")
 
     @property
     def stats(self) -> CallLogStats:

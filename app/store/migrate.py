@@ -1,5 +1,6 @@
 """Brings a database to the schema of this code, once, even when several services start together."""
 
+from datetime import date
 from pathlib import Path
 
 from alembic import command
@@ -11,6 +12,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from app.errors import DatabaseUnusable
 from app.store.database_url import postgres_url
+from app.store.partitions import creation
 
 MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
 MIGRATION_LOCK = 4_207_849_484
@@ -21,21 +23,24 @@ DDL_WAIT = "5s"
 """How long a statement may wait for a table; longer would queue every check behind it."""
 
 
-def migrate(database_url: str) -> None:
-    """Upgrade to the newest revision in one transaction. Blocks; safe in any thread. Raises DatabaseUnusable."""
+def migrate(database_url: str, today: date) -> None:
+    """Upgrade to the newest revision and make the partitions around today, in one transaction.
+
+    Blocks; safe in any thread. Raises DatabaseUnusable.
+    """
     engine = create_engine(
         postgres_url(database_url), poolclass=NullPool, connect_args={"connect_timeout": 5}, hide_parameters=True
     )
     try:
         with engine.begin() as connection:
-            _upgrade(connection)
+            _upgrade(connection, today)
     except SQLAlchemyError as error:
         raise DatabaseUnusable(
             f"the database cannot be migrated: {_first_line(error)}; look at DATABASE_URL"
         ) from error
 
 
-def _upgrade(connection: Connection) -> None:
+def _upgrade(connection: Connection, today: date) -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
@@ -45,6 +50,8 @@ def _upgrade(connection: Connection) -> None:
     _refuse_other_encodings(connection)
     _refuse_unknown_revisions(connection, ScriptDirectory.from_config(config))
     command.upgrade(config, "head")
+    for statement in creation(today):
+        connection.execute(text(statement))
 
 
 def _refuse_other_encodings(connection: Connection) -> None:

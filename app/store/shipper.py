@@ -5,7 +5,6 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from uuid import UUID
 
 from app.errors import StoreUnavailable
@@ -47,7 +46,7 @@ class Shipper:
     def __init__(
         self,
         postgres: Postgres,
-        quarantine: Path,
+        quarantine: Callable[[UUID, Frame, str], None],
         on_shipped: Callable[[Sequence[Frame]], None],
         on_quarantined: Callable[[Frame], None],
     ) -> None:
@@ -116,19 +115,12 @@ class Shipper:
             await self._postgres.insert([Entry(frame.payload, boot, frame.sequence) for frame in records])
         except RecordsRefused as error:
             if len(records) == 1:
-                self._set_aside(boot, records[0], str(error))
+                self._quarantine(boot, records[0], str(error))
+                self._on_quarantined(records[0])
                 return
             middle = len(records) // 2
             await self._insert(boot, records[:middle])
             await self._insert(boot, records[middle:])
-
-    def _set_aside(self, boot: UUID, frame: Frame, reason: str) -> None:
-        self._quarantine.mkdir(mode=0o700, exist_ok=True)
-        path = self._quarantine / f"{boot.hex}-{frame.sequence}.json"
-        path.write_bytes(frame.payload)
-        path.chmod(0o600)
-        logger.error("spool.record_quarantined", extra={"file": str(path), "reason": reason})
-        self._on_quarantined(frame)
 
     def _tidy(self, source: Source, *, is_batch: bool) -> None:
         """The checkpoint is on disk before a segment goes."""

@@ -36,6 +36,8 @@ ADMISSION_WAIT_SECONDS = Histogram(
 )
 ADMISSION_REFUSED = Counter("booking_admission_refused_total", "Checks refused a permit", ("reason",))
 ENGINE_LOST = Counter("booking_engine_lost_total", "Engines given up and started again, by why", ("reason",))
+MASKED = Counter("booking_masked_total", "What was blotted out of stored text", ("kind",))
+MASKING_FAILED = Counter("booking_masking_failed_total", "Records kept without their texts: must stay 0")
 IN_FLIGHT = Gauge("booking_checks_in_flight", "Checks being worked on", _CONDITION)
 REFUSED = Counter("booking_refused_total", "Requests refused before they became a check", ("problem",))
 READY = Gauge("booking_ready", "1 when the service answers checks")

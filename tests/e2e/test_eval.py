@@ -1,6 +1,5 @@
 """python -m eval against a running service: smoke, resume, and a gate that fails for the right reason."""
 
-import hashlib
 import json
 import shutil
 import signal
@@ -14,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from app.api.key_file import create_key
+from app.telemetry.clock import utc_now
 from eval.errors import GATE_FAILED, PASS, TOO_MANY_ERRORS, USAGE
 from tests.e2e.service import ENVIRONMENT, ROOT, Running, free_port, service, wait_until
 from tests.support.eval_results import lines
@@ -212,11 +213,12 @@ def test_a_baseline_of_another_scenario_set_is_refused(running: Running, baselin
     assert "different scenarios" in done.stderr
 
 
-def test_a_key_without_raw_lets_the_service_judge_and_no_key_is_told(data_dir: Path, tmp_path: Path) -> None:
-    digest = hashlib.sha256(b"staging-key").hexdigest()
-    with service(data_dir, API_KEYS=f"eval:check+read:{digest}") as guarded:
+def test_a_key_that_may_not_read_lets_the_service_judge_and_no_key_is_told(data_dir: Path, tmp_path: Path) -> None:
+    keys = tmp_path / "keys.json"
+    key = create_key(keys, "eval", ["check", "eval"], utc_now())
+    with service(data_dir, KEYS_FILE=str(keys), RATE_LIMIT_PER_MINUTE="0") as guarded:
         refused = run(guarded, tmp_path / "a.jsonl", "--smoke")
-        done = run(guarded, tmp_path / "b.jsonl", "--smoke", EVAL_API_KEY="staging-key")
+        done = run(guarded, tmp_path / "b.jsonl", "--smoke", EVAL_API_KEY=key)
 
     assert refused.returncode == TOO_MANY_ERRORS
     assert "401 A valid key is needed" in refused.stderr

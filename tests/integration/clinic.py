@@ -9,6 +9,7 @@ from uuid import UUID
 import httpx
 import pytest
 
+from app.api.access import Access
 from app.api.keys import KeyRing
 from app.api.readiness import Readiness
 from app.llm.scripted_engine import ScriptedEngine
@@ -58,7 +59,7 @@ def open_clinic(database_url: str, tmp_path: Path) -> Open:
         limits: CheckLimits = LIMITS,
         narration: Any = "model",
         latency_seconds: float = 0.0,
-        api_keys: str | None = None,
+        access: Access | None = None,
         spool: SpoolLimits | None = None,
     ) -> AsyncIterator[Clinic]:
         engine = ScriptedEngine(says(replies or pipeline()), latency_seconds)
@@ -71,7 +72,8 @@ def open_clinic(database_url: str, tmp_path: Path) -> Open:
             {"engine": engine.check, "call_log": call_log.check}, {"database": call_log.check_database}
         )
         readiness.open()
-        transport = httpx.ASGITransport(build_app(checks, readiness, KeyRing(api_keys)), raise_app_exceptions=False)
+        app = build_app(checks, readiness, access or Access(KeyRing(tmp_path / "keys.json")))
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://clinic") as client:
             yield Clinic(client, call_log, checks)
         await call_log.aclose()

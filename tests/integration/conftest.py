@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from datetime import date
 from pathlib import Path
 from uuid import uuid4
 
@@ -19,6 +20,7 @@ from tests.integration.clinic import open_clinic
 __all__ = ["open_clinic"]
 
 TEMPLATE = "migrated_template"
+TODAY = date(2026, 12, 1)
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +38,7 @@ def server_url(open_folder: Path) -> Iterator[str]:
     postgres = EmbeddedPostgres(open_folder / "shared", system_dir=open_folder / "system")
     url = postgres.start()
     execute(url, f"CREATE DATABASE {TEMPLATE}")
-    migrate(on_database(url, TEMPLATE))
+    migrate(on_database(url, TEMPLATE), TODAY)
     yield url
     postgres.stop()
 

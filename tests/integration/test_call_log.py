@@ -14,7 +14,7 @@ from app.store.migrate import migrate
 from app.store.postgres import Postgres
 from app.store.spool import SpoolLimits
 from app.store.tables import consultations, llm_calls, metadata
-from tests.integration.conftest import execute
+from tests.integration.conftest import TODAY, execute
 from tests.integration.records import a_call, a_record
 
 SECRET = "my neighbour's secret"
@@ -202,7 +202,7 @@ async def test_while_the_database_is_away_records_are_kept_and_found_and_go_ther
     postgres = EmbeddedPostgres(open_folder / "restarted", system_dir=open_folder / "system")
     url = postgres.start()
     try:
-        migrate(url)
+        migrate(url, TODAY)
         log = SpooledCallLog(Postgres(url), tmp_path / "spool")
         await log.start()
         postgres.stop()

@@ -19,7 +19,7 @@ from app.store.embedded_postgres import EmbeddedPostgres
 from app.store.migrate import migrate
 from app.store.postgres import Postgres
 from app.store.postgres_cluster import live_postmaster
-from tests.integration.conftest import execute
+from tests.integration.conftest import TODAY, execute
 from tests.integration.records import a_record
 
 REPOSITORY = Path(__file__).parents[2]
@@ -118,7 +118,7 @@ async def test_records_reach_a_postgres_that_was_killed_and_started_again(
     postgres: EmbeddedPostgres, tmp_path: Path
 ) -> None:
     url = postgres.start()
-    migrate(url)
+    migrate(url, TODAY)
     log = SpooledCallLog(Postgres(url), tmp_path / "spool")
     await log.start()
     first, second = a_record(), a_record()

@@ -16,7 +16,7 @@ from app.errors import DatabaseUnusable
 from app.store.migrate import MIGRATION_LOCK, migrate
 from app.store.records import CallKind, CheckOutcome
 from app.store.tables import metadata
-from tests.integration.conftest import execute, on_database
+from tests.integration.conftest import TODAY, execute, on_database
 
 TABLES = {"consultations", "llm_calls", "consultation_contents", "llm_call_contents", "erasures"}
 OF_A_PARTITION = re.compile(r".*(_default|_y\d{4}m\d\d|_\d+)")
@@ -24,7 +24,7 @@ OF_A_PARTITION = re.compile(r".*(_default|_y\d{4}m\d\d|_\d+)")
 
 
 def test_an_empty_database_gets_every_table(empty_database_url: str) -> None:
-    migrate(empty_database_url)
+    migrate(empty_database_url, TODAY)
 
     assert _tables(empty_database_url) >= TABLES
 
@@ -32,7 +32,7 @@ def test_an_empty_database_gets_every_table(empty_database_url: str) -> None:
 def test_a_migrated_database_is_left_as_it_is(database_url: str) -> None:
     before = execute(database_url, "SELECT version_num FROM alembic_version")
 
-    migrate(database_url)
+    migrate(database_url, TODAY)
 
     assert execute(database_url, "SELECT version_num FROM alembic_version") == before
 
@@ -100,7 +100,7 @@ def test_every_constraint_and_index_has_the_declared_name(database_url: str) -> 
 
 def test_several_services_may_migrate_at_once(empty_database_url: str) -> None:
     with ThreadPoolExecutor(4) as threads:
-        list(threads.map(migrate, [empty_database_url] * 4))
+        list(threads.map(migrate, [empty_database_url] * 4, [TODAY] * 4))
 
     assert _tables(empty_database_url) >= TABLES
 
@@ -109,14 +109,14 @@ def test_a_revision_of_a_newer_version_is_refused(database_url: str) -> None:
     execute(database_url, "UPDATE alembic_version SET version_num = '9999'")
 
     with pytest.raises(DatabaseUnusable, match=r"revision '9999', which this version does not know"):
-        migrate(database_url)
+        migrate(database_url, TODAY)
 
 
 def test_a_failed_migration_leaves_nothing_behind(empty_database_url: str) -> None:
     execute(empty_database_url, "CREATE TABLE llm_calls (id int)")
 
     with pytest.raises(DatabaseUnusable, match="llm_calls"):
-        migrate(empty_database_url)
+        migrate(empty_database_url, TODAY)
 
     assert _tables(empty_database_url) == {"llm_calls"}
 
@@ -125,16 +125,16 @@ def test_a_database_in_another_encoding_is_refused(server_url: str) -> None:
     execute(server_url, "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'")
 
     with pytest.raises(DatabaseUnusable, match="'LATIN1'"):
-        migrate(on_database(server_url, "latin"))
+        migrate(on_database(server_url, "latin"), TODAY)
 
 
 def test_a_database_that_is_not_there_is_refused(server_url: str) -> None:
     with pytest.raises(DatabaseUnusable, match="nowhere"):
-        migrate(on_database(server_url, "nowhere"))
+        migrate(on_database(server_url, "nowhere"), TODAY)
 
 
 def test_the_lock_ends_with_the_migration(database_url: str) -> None:
-    migrate(database_url)
+    migrate(database_url, TODAY)
 
     assert execute(database_url, f"SELECT pg_try_advisory_lock({MIGRATION_LOCK})") == [(True,)]
 

@@ -50,6 +50,9 @@ def test_nothing_needs_to_be_set(folder: Path) -> None:
         "spool_dir": None,
         "spool_max_mib": 1024,
         "allow_volatile_spool": False,
+        "mask_stored_text": True,
+        "retention_contents_days": 30,
+        "retention_decisions_days": 2190,
         "narration": "model",
         "check_timeout_seconds": 120.0,
         "narration_timeout_seconds": 60.0,
@@ -59,7 +62,9 @@ def test_nothing_needs_to_be_set(folder: Path) -> None:
         "drain_seconds": 60.0,
         "script_file": None,
         "script_latency_seconds": 0.0,
-        "api_keys": None,
+        "keys_file": None,
+        "rate_limit_per_minute": 600,
+        "cors_origins": None,
         "log_level": "info",
     }
 
@@ -141,7 +146,7 @@ def test_all_malformed_values_are_named_at_once(monkeypatch: pytest.MonkeyPatch)
     [
         ("DATADIR", "DATA_DIR"),
         ("DATABASEURL", "DATABASE_URL"),
-        ("API_KEY", "API_KEYS"),
+        ("KEY_FILE", "KEYS_FILE"),
         ("ENGIN", "ENGINE"),
         ("LOGLEVEL", "LOG_LEVEL"),
         ("MAX_INFLIGHT", "MAX_IN_FLIGHT"),
@@ -181,30 +186,15 @@ def test_an_unknown_name_in_the_file_is_refused(folder: Path, monkeypatch: pytes
     assert said == "unknown setting HOSTNAME in .env; see .env.example for those that exist"
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", "booking.example"])
-def test_listening_beyond_this_machine_needs_keys(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
-    said = sentence(monkeypatch, HOST=host)
-
-    assert said == f"HOST {host} is reachable from other machines: set API_KEYS, or use HOST=127.0.0.1"
+@pytest.mark.parametrize("origins", ["*", "chat.example", "https://chat.example/page", "https://a.example;https://b"])
+def test_origins_are_named_one_by_one(monkeypatch: pytest.MonkeyPatch, origins: str) -> None:
+    assert "CORS_ORIGINS" in sentence(monkeypatch, CORS_ORIGINS=origins)
 
 
-def test_with_keys_it_may_listen_beyond_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOST", "0.0.0.0")
-    monkeypatch.setenv("API_KEYS", "chat:check:" + "0" * 64)
+def test_several_origins_may_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CORS_ORIGINS", "https://chat.example, http://localhost:3000")
 
-    assert read_settings().host == "0.0.0.0"
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost"])
-def test_listening_on_this_machine_needs_no_keys(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
-    monkeypatch.setenv("HOST", host)
-
-    assert read_settings().host == host
-
-
-@pytest.mark.parametrize("keys", [",", " ", ", ,"])
-def test_keys_that_hold_no_key_do_not_open_the_service(monkeypatch: pytest.MonkeyPatch, keys: str) -> None:
-    assert "API_KEYS" in sentence(monkeypatch, HOST="0.0.0.0", API_KEYS=keys)
+    assert read_settings().origins == ["https://chat.example", "http://localhost:3000"]
 
 
 def test_the_home_of_nobody_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,23 +208,22 @@ def test_a_file_that_is_not_text_is_refused_in_a_sentence(folder: Path, monkeypa
 
 
 def test_secrets_are_not_shown_when_something_else_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = sentence(monkeypatch, PORT="abc", API_KEYS="swordfish", DATABASE_URL="postgresql://u:swordfish@h/d")
+    said = sentence(monkeypatch, PORT="abc", DATABASE_URL="postgresql://u:swordfish@h/d")
 
     assert "PORT" in said and "swordfish" not in said
 
 
 def test_the_value_of_a_misspelt_secret_is_not_shown(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / ".env").write_text("API_KEYZ=swordfish\n")
+    (folder / ".env").write_text("DATABASE_URI=swordfish\n")
 
     in_file = sentence(monkeypatch)
-    in_environment = sentence(monkeypatch, API_KEY="swordfish")
+    in_environment = sentence(monkeypatch, DATABASE_UR="swordfish")
 
-    assert "API_KEYZ" in in_file and "swordfish" not in in_file
-    assert "API_KEY:" in in_environment and "swordfish" not in in_environment
+    assert "DATABASE_URI" in in_file and "swordfish" not in in_file
+    assert "DATABASE_UR:" in in_environment and "swordfish" not in in_environment
 
 
 def test_secrets_are_not_shown_when_settings_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("API_KEYS", "swordfish")
     monkeypatch.setenv("DATABASE_URL", "postgresql://u:swordfish@h/d")
 
     settings = read_settings()

@@ -6,10 +6,11 @@ spool.py     the writer: one fdatasync for all that wait    left.py    what dead
 
 from app.store.spool.folder import Position, SpoolFolder
 from app.store.spool.frames import Frame, FrameKind
-from app.store.spool.left import adopt_left_folders, leave
+from app.store.spool.left import DAMAGED, adopt_left_folders, leave
 from app.store.spool.spool import Appended, Spool, SpoolFailed, SpoolLimits
 
 __all__ = [
+    "DAMAGED",
     "Appended",
     "Frame",
     "FrameKind",

@@ -1,90 +1,197 @@
-"""Who may call, by the hash of a key."""
+"""Who may call: keys made, kept as hashes, revoked while the service runs."""
 
-import hashlib
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
-from app.api.keys import ANYONE, SCOPES, Caller, KeyRing
+from app.api.key_file import SCOPES, KeyCommandFailed, create_key, read_keys, revoke_key
+from app.api.keys import ANYONE, Caller, KeyRing
+from app.api.rate_limit import RateLimit
 from app.errors import SettingsInvalid
+from app.keys.__main__ import main
 
-HASH = hashlib.sha256(b"swordfish").hexdigest()
-
-
-def entry(name: str, scopes: str, key: str) -> str:
-    return f"{name}:{scopes}:{hashlib.sha256(key.encode()).hexdigest()}"
+NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
 
-def test_without_keys_everybody_may_do_everything() -> None:
-    assert KeyRing(None).caller(None) == ANYONE
-    assert ANYONE.scopes == SCOPES
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        self.now += 2  # every look is late enough to look at the file
+        return self.now
 
 
-@pytest.mark.parametrize("empty", ["", " ", ",", ", ,"])
-def test_keys_without_a_key_are_refused_and_do_not_let_everybody_in(empty: str) -> None:
-    with pytest.raises(SettingsInvalid, match="holds no key"):
-        KeyRing(empty)
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "keys.json"
 
 
-def test_a_key_opens_what_its_entry_says() -> None:
-    keys = KeyRing(f"{entry('chat', 'check', 'one')}, {entry('owner', 'check+read+raw', 'two')}")
-
-    assert keys.caller("Bearer one") == Caller("chat", frozenset({"check"}))
-    assert keys.caller("Bearer two") == Caller("owner", SCOPES)
+def ring(path: Path) -> KeyRing:
+    return KeyRing(path, Clock())
 
 
-@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
-def test_the_scheme_may_be_written_in_any_case(scheme: str) -> None:
-    keys = KeyRing(f"chat:check:{HASH}")
+def test_without_a_file_everybody_may_do_everything(path: Path) -> None:
+    assert ring(path).caller(None) == ANYONE
+    assert ANYONE.scopes == frozenset(SCOPES)
+    assert ring(path).is_open and not ring(path).has_a_valid_key
 
-    assert keys.caller(f"{scheme} swordfish") == Caller("chat", frozenset({"check"}))
+
+def test_a_key_opens_what_it_was_made_for(path: Path) -> None:
+    chat = create_key(path, "chat", ["check"], NOW)
+    owner = create_key(path, "owner", list(SCOPES), NOW)
+
+    assert ring(path).caller(f"Bearer {chat}") == Caller("chat", frozenset({"check"}))
+    assert ring(path).caller(f"bearer {owner}") == Caller("owner", frozenset(SCOPES))
+
+
+def test_the_file_holds_no_key_and_is_for_its_owner_alone(path: Path) -> None:
+    chat = create_key(path, "chat", ["check"], NOW)
+
+    assert chat not in path.read_text() and chat.removeprefix("bk_") not in path.read_text()
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("header", [None, "", "Bearer", "Bearer ", "{}", "Basic {}", "Bearer {}x", "Bearer \udcff"])
+def test_only_the_key_itself_is_accepted(path: Path, header: str | None) -> None:
+    chat = create_key(path, "chat", ["check"], NOW)
+
+    assert ring(path).caller(header.format(chat) if header else header) is None
+
+
+def test_the_hash_of_a_key_opens_nothing(path: Path) -> None:
+    create_key(path, "chat", ["check"], NOW)
+
+    assert ring(path).caller(f"Bearer {read_keys(path)[0].sha256}") is None
+
+
+def test_a_key_that_is_revoked_opens_nothing_from_then_on(path: Path) -> None:
+    chat = create_key(path, "chat", ["check"], NOW)
+    keys = ring(path)
+    before = keys.caller(f"Bearer {chat}")
+
+    revoke_key(path, "chat", NOW)
+
+    assert before is not None
+    assert keys.caller(f"Bearer {chat}") is None
+    assert keys.caller(None) is None, "a file without a valid key lets nobody in"
+
+
+def test_a_key_made_while_the_service_runs_closes_it_to_everybody_else(path: Path) -> None:
+    keys = ring(path)
+    before = keys.caller(None)
+
+    chat = create_key(path, "chat", ["check"], NOW)
+
+    assert before == ANYONE
+    assert keys.caller(None) is None
+    assert keys.caller(f"Bearer {chat}") is not None
+
+
+@pytest.mark.parametrize("harm", ["remove", "damage", "empty"])
+def test_whatever_happens_to_the_file_lets_nobody_new_in(path: Path, harm: str) -> None:
+    chat = create_key(path, "chat", ["check"], NOW)
+    keys = ring(path)
+    if harm == "remove":
+        path.unlink()
+    else:
+        path.write_text("{" if harm == "damage" else '{"keys": []}')
+
+    assert keys.caller(None) is None
+    assert (keys.caller(f"Bearer {chat}") is None) == (harm == "empty")
 
 
 @pytest.mark.parametrize(
-    "header",
+    "content",
     [
-        None,
         "",
-        "Bearer",
-        "Bearer ",
-        "swordfish",
-        "Basic swordfish",
-        "Bearer Swordfish",
-        "Bearer swordfish2",
-        "Bearer chat",
-        "Bearer \udcff",
-        f"Bearer {HASH}",
+        "[]",
+        "{}",
+        '{"keys": [{}]}',
+        json.dumps({"keys": [{"name": "x", "scopes": ["all"], "sha256": "0" * 64, "created_at": ""}]}),
+        json.dumps({"keys": [{"name": "x", "scopes": [], "sha256": "zz", "created_at": ""}]}),
     ],
 )
-def test_only_the_key_itself_is_accepted(header: str | None) -> None:
-    assert KeyRing(f"chat:check:{HASH}").caller(header) is None
+def test_a_file_that_cannot_be_used_stops_the_start(path: Path, content: str) -> None:
+    path.parent.mkdir()
+    path.write_text(content)
+
+    with pytest.raises(SettingsInvalid, match="are damaged"):
+        ring(path)
 
 
-def test_a_hash_may_be_written_in_capitals() -> None:
-    assert KeyRing(f"chat:check:{HASH.upper()}").caller("Bearer swordfish") is not None
+def test_a_file_that_is_interrupted_while_it_is_written_leaves_the_old_one(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = create_key(path, "chat", ["check"], NOW)
+
+    def fail(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="No space"):
+        create_key(path, "second", ["check"], NOW)
+
+    assert ring(path).caller(f"Bearer {chat}") is not None
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("name", "scopes", "says"),
     [
-        "swordfish",
-        "chat:swordfish",
-        f":check:{HASH}",
-        f"chat::{HASH}",
-        f"chat:write:{HASH}",
-        f"chat:check,read:{HASH}",
-        f"chat:check+:{HASH}",
-        f"chat:Check:{HASH}",
-        f"chat:check:{HASH[:-1]}",
-        f"chat:check:{HASH}0",
-        f"chat:check:{'g' * 64}",
-        f"chat:check:{HASH}:more",
+        ("x", ["raw"], "unknown scope raw"),
+        ("x", [], "unknown scope none"),
+        ("", ["check"], "a name"),
+        ("chat", ["check"], "there is a key named"),
     ],
 )
-def test_an_entry_of_another_form_is_refused_with_the_form_it_should_have(wrong: str) -> None:
-    with pytest.raises(SettingsInvalid) as refused:
-        KeyRing(f"{entry('owner', 'check', 'two')},{wrong}")
+def test_a_key_that_cannot_be_made_says_why(path: Path, name: str, scopes: list[str], says: str) -> None:
+    create_key(path, "chat", ["check"], NOW)
 
-    said = str(refused.value)
-    assert said.startswith("setting API_KEYS is not usable at entry 2: each is name:scopes:sha256")
-    assert "check, read and raw" in said
-    assert "swordfish" not in said and HASH[:-1] not in said, "it may be a key"
+    with pytest.raises(KeyCommandFailed, match=says):
+        create_key(path, name, scopes, NOW)
+
+
+def test_a_revoked_name_may_be_used_again(path: Path) -> None:
+    old = create_key(path, "chat", ["check"], NOW)
+    revoke_key(path, "chat", NOW)
+    new = create_key(path, "chat", ["check"], NOW)
+
+    assert ring(path).caller(f"Bearer {old}") is None
+    assert ring(path).caller(f"Bearer {new}") is not None
+
+
+def test_the_command_makes_lists_and_revokes(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("KEYS_FILE", str(path))
+
+    made = main(["create", "chat", "--scopes", "check,read"])
+    key = capsys.readouterr().out.strip()
+    listed = main(["list"])
+    shown = capsys.readouterr().out
+    opened = ring(path).caller(f"Bearer {key}")
+    revoked = main(["revoke", "chat"])
+    again = main(["revoke", "chat"])
+
+    assert (made, listed, revoked, again) == (0, 0, 0, 1)
+    assert opened == Caller("chat", frozenset({"check", "read"}))
+    assert "chat" in shown and "check,read" in shown and key not in shown
+    assert "no key named 'chat' is valid; valid are: none" in capsys.readouterr().err
+    assert ring(path).caller(f"Bearer {key}") is None
+
+
+def test_a_key_may_ask_so_often_a_minute_and_no_other_pays_for_it() -> None:
+    rate = RateLimit(3)
+
+    waits = [rate.seconds_to_wait("chat") for _ in range(4)]
+
+    assert waits[:3] == [0, 0, 0] and 1 <= waits[3] <= 60
+    assert rate.seconds_to_wait("other") == 0
+
+
+def test_no_limit_is_no_limit() -> None:
+    rate = RateLimit(0)
+
+    assert {rate.seconds_to_wait("chat") for _ in range(2000)} == {0}

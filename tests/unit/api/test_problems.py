@@ -69,7 +69,7 @@ def test_a_section_says_what_to_do_and_whether_a_record_exists(kind: Kind) -> No
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_kind_that_may_pass_says_when_to_try_again_and_no_other_does(kind: Kind) -> None:
-    assert (kind.retry_after_seconds is not None) == (kind.status in (502, 503, 504))
+    assert (kind.retry_after_seconds is not None) == (kind.status in (409, 429, 502, 503, 504))
 
 
 def test_a_problem_says_what_is_wrong_and_where() -> None:
