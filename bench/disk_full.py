@@ -70,7 +70,8 @@ async def full_disk(data: Path, settings: dict[str, str], proxy: PostgresProxy, 
     missing = len(set(answered) - _stored(url))
     print(
         f"disk full: answered {len(answered)}   of these without record {missing}   "
-        f"refused with Retry-After {refused}   anything else {other}   lost {lost:.0f}   answers again after {seconds:.1f} s"
+        f"refused with Retry-After {refused}   anything else {other}   lost {lost:.0f}   "
+        f"answers again after {seconds:.1f} s"
     )
     return missing + other + (0 if refused else 1) + int(lost)
 

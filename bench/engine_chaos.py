@@ -26,9 +26,10 @@ DEADLINE_SECONDS = 60.0
 GRACE_SECONDS = 5.0
 SHARED_MEMORY = Path("/dev/shm")
 HOSTILE = (
-    {"seed": True}, {"seed": -1}, {"seed": 2**31}, {"seed": 1.0}, {"seed": "1"}, {"seed": 10**40},
+    {"seed": True}, {"seed": -1}, {"seed": 2**31}, {"seed": 1.0}, {"seed": "1"}, {"seed": 10**40}, {"seed": None},
     {"temperature": -0.1}, {"temperature": 2.1}, {"temperature": "1"}, {"temperature": 1e309}, {"temperature": True},
-    {"max_tokens": 9}, {"seed": 0, "temperature": 2.0}, {"seed": 2**31 - 1, "temperature": 1e-308}, {"temperature": -0.0}, {"seed": None},
+    {"temperature": -0.0}, {"max_tokens": 9}, {"seed": 0, "temperature": 2.0},
+    {"seed": 2**31 - 1, "temperature": 1e-308},
 )  # fmt: skip
 
 

@@ -3,7 +3,11 @@
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("unhurried", deadline=None)  # no test depends on how fast a machine is
+hypothesis.settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ from uuid6 import uuid7
 from app.api.access import Access, require
 from app.api.answers import check_out, stored_check_out
 from app.api.keys import Caller
+from app.api.openapi import OF_A_CHECK, OF_A_RECORD
 from app.api.problems import INVALID_HEADER, Problem
 from app.api.readiness import Readiness
 from app.api.schemas import CheckIn, CheckOut, SamplingIn, StoredCheckOut
@@ -84,7 +85,13 @@ def build_check_router(checks: Checks, access: Access, readiness: Readiness) -> 
         access.require_rate(caller)
         return caller
 
-    @router.post("/consultations/check", response_model=CheckOut, openapi_extra={"parameters": _HEADERS})
+    @router.post(
+        "/consultations/check",
+        operation_id="check",
+        response_model=CheckOut,
+        responses=OF_A_CHECK,
+        openapi_extra={"parameters": _HEADERS},
+    )
     async def check(
         caller: Annotated[Caller, Depends(may_check)], body: Annotated[CheckIn, Body()], http: Request
     ) -> Response:
@@ -101,7 +108,7 @@ def build_check_router(checks: Checks, access: Access, readiness: Readiness) -> 
             response.headers[UNCHECKED_HEADER] = "true"
         return response
 
-    @router.get("/consultations/{check_id}", response_model=StoredCheckOut)
+    @router.get("/consultations/{check_id}", operation_id="read", response_model=StoredCheckOut, responses=OF_A_RECORD)
     async def read(check_id: UUID, http: Request) -> StoredCheckOut:
         """The stored record, the customer's text and the model's raw outputs with it."""
         access.caller(http, "read")

@@ -1,0 +1,1 @@
+"""Fuzzing, guided by coverage, of everything that reads what strangers write."""
