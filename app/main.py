@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 
 import uvicorn
+import uvloop
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
@@ -170,7 +171,8 @@ def run(settings: Settings) -> None:
         try:
             url = database.start() if database else _given_url(settings)
             migrate(url, utc_now().date())
-            loading = asyncio.run(_serve(settings, listener, engine, url, database))
+            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+                loading = runner.run(_serve(settings, listener, engine, url, database))
         finally:
             if database:
                 database.stop()
@@ -185,7 +187,8 @@ def run(settings: Settings) -> None:
 def listening(host: str, port: int) -> Iterator[socket.socket]:
     """The address is taken first, so that a taken port costs a second and not a download."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family)
+    # The protocol is named: asyncio turns Nagle's delay off, which costs 40 ms a reply, only for what says it is TCP.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))

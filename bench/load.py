@@ -44,11 +44,13 @@ class Connection:
         self._port = port
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
+        self.was_used = False
 
     async def post(self, body: bytes, headers: str = "", path: str = "/consultations/check") -> tuple[int, str, bytes]:
         """Status, Retry-After, body."""
         if self._writer is None or self._writer.is_closing():
             self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
+            self.was_used = False
         assert self._reader is not None
         self._writer.write(
             f"POST {path} HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\n{headers}"
@@ -58,6 +60,7 @@ class Connection:
         head = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
         lines = dict(line.split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
         content = await self._reader.readexactly(int(lines["content-length"]))
+        self.was_used = True
         if lines.get("connection") == "close":
             self.close()
         return int(head.split(" ", 2)[1]), lines.get("retry-after", ""), content
@@ -79,7 +82,13 @@ class Pool:
         connection = self._free.pop() if self._free else Connection(self._port)
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
-                status, retry_after, content = await connection.post(body, headers)
+                try:
+                    status, retry_after, content = await connection.post(body, headers)
+                except (ConnectionError, asyncio.IncompleteReadError) as error:
+                    if not connection.was_used or getattr(error, "partial", b""):
+                        raise
+                    connection.close()  # kept alive until the server closed it: nothing of this request was read
+                    status, retry_after, content = await connection.post(body, headers)
         except (OSError, TimeoutError, asyncio.IncompleteReadError, KeyError, ValueError):
             connection.close()
             return Outcome(0, time.monotonic() - due, due, "", b"")

@@ -81,7 +81,7 @@ def test_our_own_messages_lose_nothing_but_numbers_that_identify() -> None:
 
     assert len(texts) > 300 and all(texts)
     assert len(touched) < 20
-    assert {kind for kind, _ in touched} <= {"phone", "card", "email", "iban"}, touched
+    assert {kind for kind, _ in touched} <= {"phone", "card", "email", "iban", "nhs_number"}, touched
 
 
 @pytest.mark.parametrize(
