@@ -51,8 +51,6 @@ DATABASE_WATCH_SECONDS = 1.0
 BACKLOG = 128
 RECORD_SECONDS = 6.0
 """A write is given up after 5."""
-NEWCOMER_SECONDS = 0.5
-"""How long a stopping service still answers newcomers with a 503 before it closes its socket."""
 
 
 @dataclass
@@ -75,13 +73,14 @@ def build_app(checks: Checks, readiness: Readiness, access: Access) -> FastAPI:
     api.include_router(build_erasure_router(access, checks.call_log))
     add_handlers(api)
     api.add_middleware(BodyLimit)  # added first, so it is innermost
-    api.add_middleware(
-        CORSMiddleware,
-        allow_origins=access.origins,
-        allow_methods=["GET", "POST", "DELETE"],
-        allow_headers=["Authorization", "Content-Type", *REQUEST_HEADERS],
-        expose_headers=EXPOSED_HEADERS,
-    )
+    if access.origins:
+        api.add_middleware(
+            CORSMiddleware,
+            allow_origins=access.origins,
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", *REQUEST_HEADERS],
+            expose_headers=EXPOSED_HEADERS,
+        )
     api.add_middleware(HeaderLimit)
     api.add_middleware(SecurityHeaders)
     api.add_middleware(RequestContext)
@@ -283,12 +282,13 @@ async def _keep_database_alive(database: EmbeddedPostgres | None) -> None:
 async def _drain(
     service: Service, checks: Checks, readiness: Readiness, server: uvicorn.Server, serving: asyncio.Task[None]
 ) -> None:
-    """Checks in flight end as if nothing happened; newcomers get a 503, then nobody listens any more."""
-    readiness.hold_back("the service is stopping")
+    """Who comes before a load balancer has noticed is served, who comes later gets a 503; checks in flight go on."""
+    readiness.leave("the service is stopping")
     log.info("service.draining")
+    await asyncio.sleep(service.settings.stop_notice_seconds)
+    readiness.hold_back("the service is stopping")
     try:
         async with asyncio.timeout(service.settings.drain_seconds):
-            await asyncio.sleep(NEWCOMER_SECONDS)
             await checks.admission.idle()
     except TimeoutError:
         log.warning("service.drain_incomplete", extra={"seconds": service.settings.drain_seconds})

@@ -73,6 +73,8 @@ class Settings(BaseSettings):
     """Checks that may wait to be worked on; more are refused with a 503 at once."""
     max_wait_seconds: Annotated[float, Field(gt=0, le=60)] = 1.0
     """How long they wait; then they are refused with a 503."""
+    stop_notice_seconds: Annotated[float, Field(ge=0, le=60)] = 0.5
+    """How long a stopping service still takes checks while /readyz says no; behind a load balancer 5 to 10."""
     drain_seconds: Annotated[float, Field(ge=0, le=3600)] = 60.0
     """How long a stop waits for checks in flight; a second signal stops at once."""
     script_file: Path | None = None

@@ -16,10 +16,15 @@ class Readiness:
         self._required = required
         self._informative = informative or {}
         self._held_back: str | None = "the service is starting"
+        self._leaving: str | None = None
 
     def open(self) -> None:
         """Start-up is done: from now on the probes decide."""
         self._held_back = None
+
+    def leave(self, reason: str) -> None:
+        """Say that it is not ready, and still take checks: whoever sends them needs a moment to notice."""
+        self._leaving = reason
 
     def hold_back(self, reason: str) -> None:
         """Refuse new checks whatever the probes say."""
@@ -27,7 +32,7 @@ class Readiness:
 
     async def parts(self) -> tuple[bool, dict[str, str]]:
         """Whether the service is ready, and by part: ok, or the reason why not."""
-        parts = {"service": self._held_back or "ok"} | await _asked(self._required)
+        parts = {"service": self._held_back or self._leaving or "ok"} | await _asked(self._required)
         is_ready = all(state == "ok" for state in parts.values())
         metrics.READY.set(is_ready)
         return is_ready, parts | await _asked(self._informative)

@@ -79,7 +79,7 @@ class ClientGone(Exception):
 def build_check_router(checks: Checks, access: Access, readiness: Readiness) -> APIRouter:
     router = APIRouter()
 
-    def may_check(http: Request) -> Caller:
+    async def may_check(http: Request) -> Caller:  # async, or FastAPI would ask in another thread
         """Asked before the body is validated: a stranger learns nothing of what a body may hold."""
         caller = access.caller(http, "check")
         access.require_rate(caller)

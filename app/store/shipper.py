@@ -106,7 +106,7 @@ class Shipper:
             self.shipped += len(records)
             self._on_shipped(records)
         source.shipped = after
-        self._tidy(source, is_batch=bool(frames))
+        await self._tidy(source, is_batch=bool(frames))
         return bool(frames)
 
     async def _insert(self, boot: UUID, records: Sequence[Frame]) -> None:
@@ -122,15 +122,19 @@ class Shipper:
             await self._insert(boot, records[:middle])
             await self._insert(boot, records[middle:])
 
-    def _tidy(self, source: Source, *, is_batch: bool) -> None:
-        """The checkpoint is on disk before a segment goes."""
+    async def _tidy(self, source: Source, *, is_batch: bool) -> None:
+        """The checkpoint is on disk before a segment goes. In a thread: a sync can take long beside a busy database."""
         removable = min(source.shipped.segment, source.first_needed_segment())
         oldest = next(iter(source.folder.segments()), removable)
         if oldest >= removable and (not is_batch or time.monotonic() < self._checkpoint_at):
             return
-        source.folder.keep_checkpoint(source.shipped)
         self._checkpoint_at = time.monotonic() + CHECKPOINT_SECONDS
-        source.folder.remove_segments_before(removable)
+        await asyncio.to_thread(_checkpointed, source.folder, source.shipped, removable)
+
+
+def _checkpointed(folder: SpoolFolder, shipped: Position, removable: int) -> None:
+    folder.keep_checkpoint(shipped)
+    folder.remove_segments_before(removable)
 
 
 def _batch(source: Source) -> tuple[list[Frame], Position]:

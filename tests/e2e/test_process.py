@@ -47,13 +47,34 @@ def test_a_check_in_flight_is_answered_when_the_service_is_stopped(data_dir: Pat
 
         running.signal(SIGNALS[name])
         wait_until(lambda: running.client.get("/readyz").status_code == 503, 10)
-        refused = running.client.post("/consultations/check", json=CHECK)
         thread.join()
 
         assert answers[0].status_code == 200 and answers[0].json()["action"] == "book_appointment"
-        assert refused.status_code == 503 and refused.headers["retry-after"]
         assert running.ended() == 0
         assert not alive(left)
+
+
+def test_newcomers_are_told_to_come_back_while_a_stopping_service_finishes(data_dir: Path) -> None:
+    with service(data_dir, SCRIPT_LATENCY_SECONDS="4", NARRATION="template", STOP_NOTICE_SECONDS="0") as running:
+        thread, answers = check_in_background(running)
+
+        running.signal(signal.SIGTERM)
+        wait_until(lambda: running.client.get("/readyz").status_code == 503, 10)
+        refused = running.client.post("/consultations/check", json=CHECK)
+        thread.join()
+
+        assert refused.status_code == 503 and refused.headers["retry-after"]
+        assert answers[0].status_code == 200
+
+
+def test_who_comes_before_a_stop_is_noticed_is_served(data_dir: Path) -> None:
+    with service(data_dir, STOP_NOTICE_SECONDS="60") as running:
+        running.signal(signal.SIGTERM)
+        wait_until(lambda: running.client.get("/readyz").status_code == 503, 10)
+
+        answer = running.client.post("/consultations/check", json=CHECK)
+
+        assert answer.status_code == 200 and answer.json()["action"] == "book_appointment"
 
 
 def test_a_second_signal_stops_at_once_and_leaves_nothing(data_dir: Path) -> None:

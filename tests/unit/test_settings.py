@@ -59,6 +59,7 @@ def test_nothing_needs_to_be_set(folder: Path) -> None:
         "max_in_flight": 32,
         "max_queued": 32,
         "max_wait_seconds": 1.0,
+        "stop_notice_seconds": 0.5,
         "drain_seconds": 60.0,
         "script_file": None,
         "script_latency_seconds": 0.0,
