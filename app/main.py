@@ -1,4 +1,4 @@
-"""Composition root: builds every part once, passes it down, and ends what it began in the reverse order."""
+"""Runs the service: starts what build.py makes, in order, and ends it in the reverse order."""
 
 import asyncio
 import contextlib
@@ -7,42 +7,23 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
-from datetime import timedelta
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import uvicorn
 import uvloop
 from fastapi import FastAPI
-from fastapi.middleware.cors import CORSMiddleware
 
-import app
-from app.api.access import Access
-from app.api.erasure_routes import build_erasure_router
-from app.api.handlers import add_handlers
-from app.api.health_routes import build_health_router
-from app.api.keys import KeyRing
-from app.api.middleware import BodyLimit, HeaderLimit, RequestContext, SecurityHeaders
-from app.api.rate_limit import RateLimit
 from app.api.readiness import Readiness
-from app.api.routes import EXPOSED_HEADERS, REQUEST_HEADERS, build_check_router
-from app.errors import EngineError, ServiceError, SettingsInvalid, StartFailed
-from app.llm.demo_script import demo_reply
-from app.llm.engine import Engine
-from app.llm.scripted_engine import ScriptedEngine, replies_from_file
+from app.build import build_access, build_app, build_call_log, build_checks, build_engine, build_keys, build_retention
+from app.errors import EngineError, ServiceError, StartFailed
 from app.llm.supervised_engine import SupervisedEngine
-from app.pipeline.admission import AdmissionLimits
-from app.pipeline.checks import CheckLimits, Checks
-from app.policy import POLICY
+from app.pipeline.checks import Checks
 from app.settings import Settings
 from app.store.call_log import SpooledCallLog
 from app.store.embedded_postgres import EmbeddedPostgres
 from app.store.migrate import migrate
 from app.store.postgres import Postgres
-from app.store.retention import Retention, RetentionPeriods
-from app.store.spool import SpoolLimits
-from app.store.spool.disk import require_disk
-from app.telemetry import metrics
 from app.telemetry.clock import utc_now
 
 log = logging.getLogger(__name__)
@@ -65,104 +46,12 @@ class Service:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-def build_app(checks: Checks, readiness: Readiness, access: Access) -> FastAPI:
-    """The HTTP application around parts that someone else starts and stops."""
-    api = FastAPI(title="Booking assistant", version=app.__version__, description=app.__doc__ or "")
-    api.include_router(build_check_router(checks, access, readiness))
-    api.include_router(build_health_router(access, readiness))
-    api.include_router(build_erasure_router(access, checks.call_log))
-    add_handlers(api)
-    api.add_middleware(BodyLimit)  # added first, so it is innermost
-    if access.origins:
-        api.add_middleware(
-            CORSMiddleware,
-            allow_origins=access.origins,
-            allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["Authorization", "Content-Type", *REQUEST_HEADERS],
-            expose_headers=EXPOSED_HEADERS,
-        )
-    api.add_middleware(HeaderLimit)
-    api.add_middleware(SecurityHeaders)
-    api.add_middleware(RequestContext)
-    return api
-
-
-def _key_ring(settings: Settings) -> KeyRing:
-    """Raises SettingsInvalid where others than this machine could come in without a key."""
-    keys = KeyRing(settings.key_file)
-    if not settings.is_loopback and not keys.has_a_valid_key:
-        raise SettingsInvalid(
-            f"HOST {settings.host} is reachable from other machines and there is no key: make one with "
-            "`python -m app.keys create NAME --scopes check`, or use HOST=127.0.0.1"
-        )
-    return keys
-
-
-def build_call_log(settings: Settings, postgres: Postgres) -> SpooledCallLog:
-    """Not yet started. Raises StartFailed where it could not be durable."""
-    if not settings.allow_volatile_spool:
-        require_disk(settings.spool_folder)
-    call_log = SpooledCallLog(
-        postgres, settings.spool_folder, SpoolLimits(max_bytes=settings.spool_max_mib * 1024 * 1024)
-    )
-    metrics.CALL_LOG.follow(lambda: asdict(call_log.stats))
-    return call_log
-
-
-def build_retention(settings: Settings, postgres: Postgres) -> Retention:
-    decisions = settings.retention_decisions_days
-    periods = RetentionPeriods(
-        contents=timedelta(days=settings.retention_contents_days),
-        decisions=timedelta(days=decisions) if decisions else None,
-    )
-    return Retention(postgres, settings.spool_folder, periods, utc_now)
-
-
-def build_checks(settings: Settings, engine: Engine, call_log: SpooledCallLog) -> Checks:
-    limits = CheckLimits(
-        check_timeout_seconds=settings.check_timeout_seconds,
-        narration_timeout_seconds=settings.narration_timeout_seconds,
-        admission=AdmissionLimits(settings.max_in_flight, settings.max_queued, settings.max_wait_seconds),
-        mask_stored_text=settings.mask_stored_text,
-    )
-    return Checks(engine, call_log, POLICY, limits, settings.narration)
-
-
-def build_engine(settings: Settings) -> SupervisedEngine:
-    """The engine of ENGINE, not yet started; its weights are on this machine when this returns. Raises StartFailed."""
-
-    def count(reason: str) -> None:
-        metrics.ENGINE_LOST.labels(reason).inc()
-
-    return SupervisedEngine(_engine_factory(settings), count)
-
-
-def _engine_factory(settings: Settings) -> Callable[[], Engine]:
-    if settings.engine == "scripted":
-        reply = replies_from_file(settings.script_file) if settings.script_file else demo_reply
-        return lambda: ScriptedEngine(reply, settings.script_latency_seconds)
-    from app.llm.hardware import detect_device
-    from app.llm.vllm_engine.engine import VllmEngine, require_installed
-    from app.llm.vllm_engine.run_dir import new_run_dir
-    from app.llm.vllm_engine.settings import VllmSettings
-    from app.llm.weights import ensure_weights
-
-    device = detect_device()
-    require_installed()
-    tuned = settings.engine_profile == "tuned"
-    weights = ensure_weights(settings.model, device, settings.cache_dir, "int8" if tuned else "bfloat16")
-    vllm_settings = VllmSettings(
-        weights.folder, weights.name, device, new_run_dir(), max_running=settings.engine_batch, tuned=tuned
-    )
-    return lambda: VllmEngine(vllm_settings)
-
-
 def run(settings: Settings) -> None:
     """Serve until a signal ends it. Raises StartFailed if it cannot begin.
 
     Must run in the main thread: the kernel ends the embedded database with the thread that started it.
     """
-    _key_ring(settings)
+    build_keys(settings)
     with listening(settings.host, settings.port) as listener:
         engine = build_engine(settings)
         database = None if settings.database_url else EmbeddedPostgres(settings.data_dir)
@@ -215,9 +104,7 @@ async def _serve(
     readiness = Readiness(
         {"engine": engine.check, "call_log": service.call_log.check}, {"database": service.call_log.check_database}
     )
-    keys = _key_ring(settings)
-    access = Access(keys, RateLimit(settings.rate_limit_per_minute), settings.origins)
-    server = _Server(build_app(checks, readiness, access))
+    server = _Server(build_app(checks, readiness, build_access(settings)))
     _stop_on_signals(service)
     serving = asyncio.create_task(server.serve(sockets=[listener]), name="http")
     starting = asyncio.create_task(_make_ready(service, checks, readiness), name="start")

@@ -24,7 +24,7 @@ import psycopg
 from app.store.embedded_postgres import EmbeddedPostgres
 from bench.faults.postgres_proxy import Mode, PostgresProxy
 from bench.load import Outcome, open_loop, percentile
-from bench.service import SCRIPTED, Service, free_port, service
+from bench.service import SCRIPTED, Service, free_port, service_beside
 
 A_SECOND = 50.0
 FAULTS = ("none", "stopped", "killed", "reset", "blackhole", "refuse")
@@ -69,8 +69,7 @@ async def measure(wanted: argparse.Namespace) -> int:
         try:
             for fault in wanted.faults.split(","):
                 data = Path(folder) / f"data-{fault}"
-                context = await asyncio.to_thread(_started, data, settings)
-                with context as running:
+                async with service_beside(data, **settings) as running:
                     run = await one(running, fault, wanted.seconds, proxy, postgres)
                 undisturbed = undisturbed or run
                 missing, twice = stored(url, run)
@@ -85,22 +84,6 @@ async def measure(wanted: argparse.Namespace) -> int:
             await proxy.switch("refuse")
             postgres.stop()
     return 1 if failed else 0
-
-
-def _started(data: Path, settings: dict[str, str]):  # type: ignore[no-untyped-def]
-    """Entered here, in a thread: the proxy must run while the service asks for its database."""
-    context = service(data, **settings)
-    running = context.__enter__()
-
-    class Entered:
-        def __enter__(self) -> Service:
-            return running
-
-        def __exit__(self, *error: object) -> None:
-            running.process.terminate()
-            running.process.wait(90)
-
-    return Entered()
 
 
 async def one(running: Service, fault: str, seconds: float, proxy: PostgresProxy, postgres: EmbeddedPostgres) -> Run:

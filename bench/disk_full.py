@@ -12,8 +12,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -21,7 +19,7 @@ import psycopg
 from app.store.embedded_postgres import EmbeddedPostgres
 from bench.faults.postgres_proxy import PostgresProxy
 from bench.load import Outcome, closed_loop
-from bench.service import SCRIPTED, Service, free_port, service
+from bench.service import SCRIPTED, Service, free_port, service_beside
 
 DISK_MIB = 48
 LOAD_SECONDS = 60.0
@@ -47,7 +45,7 @@ async def measure(folder: Path) -> int:
 
 async def full_disk(data: Path, settings: dict[str, str], proxy: PostgresProxy, url: str) -> int:
     outcomes: list[Outcome] = []
-    with await asyncio.to_thread(_entered, data, settings) as running:
+    async with service_beside(data, **settings) as running:
         await proxy.switch("refuse")
         end = time.monotonic() + LOAD_SECONDS
         enough = 200
@@ -85,7 +83,7 @@ async def broken_spools(folder: Path, settings: dict[str, str], url: str) -> int
         if outcome.is_answered:
             answered.append(json.loads(outcome.body)["id"])
 
-    with await asyncio.to_thread(_entered, folder / "data", settings | {"SPOOL_MAX_MIB": "40"}) as running:
+    async with service_beside(folder / "data", **(settings | {"SPOOL_MAX_MIB": "40"})) as running:
         end = time.monotonic() + 2
         await closed_loop(running.port, 32, lambda: time.monotonic() > end, note)
         running.kill()
@@ -97,7 +95,7 @@ async def broken_spools(folder: Path, settings: dict[str, str], url: str) -> int
     shutil.copytree(left, old)
     for path in old.glob("*.seg"):
         path.write_bytes(path.read_bytes()[:14] + b"\x63\x00" + path.read_bytes()[16:])
-    with await asyncio.to_thread(_entered, folder / "data", settings) as running:
+    async with service_beside(folder / "data", **settings) as running:
         while await asyncio.to_thread(running.metric, "booking_spool_bytes") > 0:
             await asyncio.sleep(0.1)
     missing = len(set(answered) - _stored(url))
@@ -118,20 +116,6 @@ async def _answers(running: Service) -> bool:
 def _stored(url: str) -> set[str]:
     with psycopg.connect(url.replace("postgresql+psycopg", "postgresql")) as connection:
         return {str(check_id) for (check_id,) in connection.execute("SELECT id FROM consultations")}
-
-
-def _entered(data: Path, settings: dict[str, str]):  # type: ignore[no-untyped-def]
-    """Started in a thread: the proxy must run while the service asks for its database."""
-    context = service(data, **settings)
-    running = context.__enter__()
-
-    @contextmanager
-    def entered() -> Iterator[Service]:
-        yield running
-        running.process.terminate()
-        running.process.wait(90)
-
-    return entered()
 
 
 def main() -> int:

@@ -1,5 +1,6 @@
 """The service as a process of its own, for benches: started on a free port, looked at, stopped, killed."""
 
+import asyncio
 import os
 import re
 import signal
@@ -7,8 +8,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,6 +83,17 @@ def service(data_dir: Path, module: str = "app", port: int = 0, **settings: str)
             with suppress(subprocess.TimeoutExpired):
                 started.process.wait(60)
         started.kill()
+
+
+@asynccontextmanager
+async def service_beside(data_dir: Path, **settings: str) -> AsyncIterator[Service]:
+    """The same from an event loop that has to go on meanwhile: the service asks it for its database."""
+    context = service(data_dir, **settings)
+    running = await asyncio.to_thread(context.__enter__)
+    try:
+        yield running
+    finally:
+        await asyncio.to_thread(context.__exit__, None, None, None)
 
 
 def start(data_dir: Path, module: str = "app", port: int = 0, **settings: str) -> Service:

@@ -22,8 +22,8 @@ class AcknowledgesFirst(call_log.SpooledCallLog):
 
 
 if __name__ == "__main__":
-    from app import main as composition
+    from app import build
     from app.__main__ import main
 
-    composition.SpooledCallLog = AcknowledgesFirst  # type: ignore[misc]
+    build.SpooledCallLog = AcknowledgesFirst  # type: ignore[misc]
     sys.exit(main())

@@ -12,8 +12,8 @@ import pytest
 from app.api.access import Access
 from app.api.keys import KeyRing
 from app.api.readiness import Readiness
+from app.build import build_app
 from app.llm.scripted_engine import ScriptedEngine
-from app.main import build_app
 from app.pipeline.admission import AdmissionLimits
 from app.pipeline.checks import CheckLimits, Checks
 from app.policy import POLICY
