@@ -156,7 +156,9 @@ def stored(url: str, run: Run) -> tuple[int, int]:
     """How many answered checks are not there, and how many are there twice."""
     asked = [json.loads(outcome.body)["id"] for outcome in run.outcomes if outcome.is_answered]
     with psycopg.connect(url.replace("postgresql+psycopg", "postgresql")) as connection:
-        rows = connection.execute("SELECT id FROM consultations WHERE id = ANY(%s::uuid[])", [asked]).fetchall()
+        rows = connection.execute(
+            "SELECT id FROM consultations WHERE outcome = 'completed' AND id = ANY(%s::uuid[])", [asked]
+        ).fetchall()
     return len(set(asked)) - len({row[0] for row in rows}), len(rows) - len({row[0] for row in rows})
 
 

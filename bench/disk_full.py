@@ -115,7 +115,10 @@ async def _answers(running: Service) -> bool:
 
 def _stored(url: str) -> set[str]:
     with psycopg.connect(url.replace("postgresql+psycopg", "postgresql")) as connection:
-        return {str(check_id) for (check_id,) in connection.execute("SELECT id FROM consultations")}
+        return {
+            str(check_id)
+            for (check_id,) in connection.execute("SELECT id FROM consultations WHERE outcome = 'completed'")
+        }
 
 
 def main() -> int:

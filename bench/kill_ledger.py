@@ -80,12 +80,14 @@ def wait_until_shipped(running: Service) -> None:
 
 
 def stored(data: Path) -> dict[str, object]:
-    """What Postgres holds, asked past the service."""
+    """What Postgres holds, asked past the service. The record of an acknowledged check is that of its answer: one that
+    says interrupted was made from the check's beginning, and its answer is lost."""
     postgres = EmbeddedPostgres(data)
     url = postgres.start().replace("postgresql+psycopg", "postgresql")
     try:
         with psycopg.connect(url) as connection:
-            ids = [str(check_id) for (check_id,) in connection.execute("SELECT id FROM consultations")]
+            answered = connection.execute("SELECT id FROM consultations WHERE outcome = 'completed'")
+            ids = [str(check_id) for (check_id,) in answered]
             places = connection.execute(
                 "SELECT count(*) - count(DISTINCT (spool_boot, spool_sequence)) FROM consultations"
             ).fetchone()

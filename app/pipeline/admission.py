@@ -1,6 +1,7 @@
 """Who may begin a check now: one permit for both calls, and a short queue with a short wait."""
 
 import asyncio
+import math
 import random
 import time
 from collections import deque
@@ -13,15 +14,18 @@ from app.telemetry import metrics
 
 SLOW_WAIT_SECONDS = 0.1
 SLOW_FOR_SECONDS = 1.0
-"""After this long without a wait shorter than SLOW_WAIT_SECONDS the newest waiter is served first.
+"""When everybody admitted for this long has waited more than SLOW_WAIT_SECONDS, the newest waiter is served first.
 
 The oldest has waited longest and its client is the likeliest to be gone: served in order, everybody would be late.
 """
 
 RETRY_AFTER_SECONDS = (1, 60)
+UNKNOWN_SECONDS = 2.0
+"""Expected as long as no check has ended."""
+
 JITTER = 0.2
-RATE_WINDOW = 50
-"""Checks over whose end the present speed is measured."""
+DURATION_WINDOW = 50
+"""Checks over which the present speed is measured. By what each took: the time between them may be a quiet night."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,8 @@ class Admission:
         self._clock = clock
         self._free = limits.permits
         self._waiting: deque[tuple[asyncio.Future[None], float]] = deque()
-        self._quick_at = clock()
-        self._ended: deque[float] = deque(maxlen=RATE_WINDOW)
+        self._slow_since: float | None = None
+        self._durations: deque[float] = deque(maxlen=DURATION_WINDOW)
         self._idle = asyncio.Event()
         self._idle.set()
         self._closed = ""
@@ -67,17 +71,18 @@ class Admission:
         metrics.ADMISSION_QUEUE.set(0)
 
     @asynccontextmanager
-    async def permit(self) -> AsyncIterator[None]:
-        """Raises ServiceBusy: at once if the queue is full, else when the wait is over."""
-        await self._acquire()
+    async def permit(self, at_most_seconds: float = math.inf) -> AsyncIterator[None]:
+        """Raises ServiceBusy: at once if the queue is full, else when the wait, or the caller's own time, is over."""
+        await self._acquire(at_most_seconds)
         self._idle.clear()
+        began = self._clock()
         try:
             yield
         finally:
-            self._ended.append(self._clock())
+            self._durations.append(self._clock() - began)
             self._release()
 
-    async def _acquire(self) -> None:
+    async def _acquire(self, at_most_seconds: float) -> None:
         if self._closed:
             raise self._refusal("closed", self._closed)
         if self._free and not self._waiting:
@@ -86,15 +91,15 @@ class Admission:
             return
         if len(self._waiting) >= self._limits.queue:
             raise self._refusal("full", "too many checks are being worked on and waiting; try again later")
-        await self._wait()
+        await self._wait(min(self._limits.wait_seconds, at_most_seconds))
 
-    async def _wait(self) -> None:
+    async def _wait(self, seconds: float) -> None:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         entry = (waiter, self._clock())
         self._waiting.append(entry)
         metrics.ADMISSION_QUEUE.set(len(self._waiting))
         try:
-            async with asyncio.timeout(self._limits.wait_seconds):
+            async with asyncio.timeout(seconds):
                 await waiter
         except BaseException as error:
             if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
@@ -121,11 +126,13 @@ class Admission:
 
     def _admitted(self, waited: float) -> None:
         metrics.ADMISSION_WAIT_SECONDS.observe(waited)
-        if waited < SLOW_WAIT_SECONDS:
-            self._quick_at = self._clock()
+        if waited <= SLOW_WAIT_SECONDS:
+            self._slow_since = None
+        elif self._slow_since is None:
+            self._slow_since = self._clock()
 
     def _is_slow(self) -> bool:
-        return self._clock() - self._quick_at > SLOW_FOR_SECONDS
+        return self._slow_since is not None and self._clock() - self._slow_since >= SLOW_FOR_SECONDS
 
     def _refusal(self, reason: str, message: str) -> ServiceBusy:
         metrics.ADMISSION_REFUSED.labels(reason).inc()
@@ -133,11 +140,11 @@ class Admission:
 
     def _retry_after_seconds(self) -> int:
         """When the queue of now will be gone, spread so that the refused do not all come back together."""
-        if len(self._ended) < RATE_WINDOW:
-            expected = 2.0
+        if self._durations:
+            mean = sum(self._durations) / len(self._durations)
+            expected = (len(self._waiting) + self.in_flight) * mean / self._limits.permits
         else:
-            a_second = RATE_WINDOW / max(self._clock() - self._ended[0], 1e-3)
-            expected = (len(self._waiting) + self.in_flight) / a_second
+            expected = UNKNOWN_SECONDS
         shortest, longest = RETRY_AFTER_SECONDS
         spread = expected * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - nothing secret
         return round(min(max(spread, shortest), longest))

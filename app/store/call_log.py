@@ -28,6 +28,7 @@ from app.store.spool import (
     Position,
     Spool,
     SpoolFailed,
+    SpoolFolder,
     SpoolLimits,
     adopt_left_folders,
     leave,
@@ -137,8 +138,7 @@ class SpooledCallLog:
             raise StartFailed(
                 f"the spool in {str(self._root)!r} cannot be used: {error.strerror}; make room or set SPOOL_DIR"
             ) from error
-        for record in interrupted:
-            await self.write(record)
+        await asyncio.gather(*(self.write(record) for record in interrupted))
         self._tasks = [asyncio.create_task(work) for work in (self._ship(), self._pay_owed(), self._watch_database())]
 
     def require_room(self) -> None:
@@ -298,9 +298,9 @@ class SpooledCallLog:
 
     def _adopt(self) -> list[CheckRecord]:
         """Records of dead processes wait here for shipping; returns what is to be kept of checks they did not end."""
-        interrupted: list[CheckRecord] = []
+        started: dict[UUID, CheckRecord] = {}
+        ended: set[UUID] = set()
         for boot, folder in adopt_left_folders(self._root):
-            started: dict[UUID, CheckRecord] = {}
             checkpoint = folder.checkpoint()
             for frame, position, after in folder.frames(Position(0, 0)):
                 record = _decoded(frame)
@@ -309,16 +309,19 @@ class SpooledCallLog:
                 if frame.kind is FrameKind.STARTED:
                     started[record.id] = record
                     continue
-                started.pop(record.id, None)
+                # The end may stand in a later process's folder: one that died while it kept what this one left open.
+                ended.add(record.id)
                 if position >= checkpoint:
                     self._unshipped.add(record, folder, position, after.offset - position.offset)
-            interrupted += started.values()
-            damaged = sum(folder.damaged_segments().values())
-            self._damaged_bytes += damaged
-            found = {"boot": str(boot), "interrupted": len(started), "damaged_bytes": damaged}
-            logger.log(logging.ERROR if damaged else logging.WARNING, "spool.adopted", extra=found)
+            self._note_damage(boot, folder)
             self._left.append(Source(boot, folder, checkpoint, end=lambda: None, first_needed_segment=lambda: 0))
-        return interrupted
+        return [record for record in started.values() if record.id not in ended]
+
+    def _note_damage(self, boot: UUID, folder: SpoolFolder) -> None:
+        damaged = sum(folder.damaged_segments().values())
+        self._damaged_bytes += damaged
+        found = {"boot": str(boot), "damaged_bytes": damaged}
+        logger.log(logging.ERROR if damaged else logging.WARNING, "spool.adopted", extra=found)
 
     def _shipped(self, frames: Sequence[Frame]) -> None:
         for frame in frames:

@@ -288,6 +288,32 @@ async def test_a_dead_process_leaves_its_records_and_the_checks_it_did_not_end(
     assert [path.name for path in (tmp_path / "spool").iterdir()] == []
 
 
+async def test_what_a_process_left_open_is_kept_once_however_many_die_over_it(
+    database_url: str, tmp_path: Path
+) -> None:
+    open_one = a_record(outcome="interrupted", decision=None, response_text=None)
+    nowhere = "postgresql://nobody@127.0.0.1:1/none"
+    first = SpooledCallLog(Postgres(nowhere), tmp_path / "spool")
+    await first.start()
+    first.begin(open_one)
+    await first.write(a_record())
+    _drop(first)
+    for _ in range(3):
+        dying = SpooledCallLog(Postgres(nowhere), tmp_path / "spool")
+        await dying.start()
+        await dying.write(a_record())
+        _drop(dying)
+
+    last = SpooledCallLog(Postgres(database_url), tmp_path / "spool")
+    await last.start()
+    await last.flush()
+
+    gaps = "SELECT spool_boot FROM consultations GROUP BY 1 HAVING max(spool_sequence) <> count(*)"
+    assert execute(database_url, gaps) == []
+    assert execute(database_url, "SELECT count(*) FROM consultations") == [(5,)]
+    await last.aclose()
+
+
 async def test_a_log_that_is_closed_has_shipped_everything(database_url: str, tmp_path: Path) -> None:
     log = SpooledCallLog(Postgres(database_url), tmp_path / "spool")
     await log.start()
@@ -320,4 +346,5 @@ async def _has_room(log: SpooledCallLog) -> bool:
 def _drop(log: SpooledCallLog) -> None:
     for task in log._tasks:
         task.cancel()
-    log._spool.folder.release()
+    for folder in (log._spool.folder, *(source.folder for source in log._left)):
+        folder.release()
