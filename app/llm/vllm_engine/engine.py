@@ -23,7 +23,7 @@ from app.errors import (
     StartFailed,
 )
 from app.llm.engine import ChatMessage, Generation, OutputSchema, Prompt, Sampling
-from app.llm.vllm_engine.processes import descendants, end_processes
+from app.llm.vllm_engine.processes import are_stopped, cpu_seconds, descendants, end_processes
 from app.llm.vllm_engine.run_dir import make_run_dir, note_shared_memory, remove_left_run_dirs, remove_run_dir
 from app.llm.vllm_engine.schemas import grammar_schema
 from app.llm.vllm_engine.settings import VllmSettings, engine_arguments, set_environment
@@ -225,6 +225,8 @@ class VllmEngine:
         probe: asyncio.Task[Generation] | None = None
         while True:
             await asyncio.sleep(WATCH_SECONDS)
+            processes = descendants(self._roots)
+            self._progress.looked(cpu_seconds(processes), are_stopped=are_stopped(processes))
             silent = self._progress.stalled_seconds
             if silent and not self._stalled:
                 self._stalled = True

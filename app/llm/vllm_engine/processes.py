@@ -32,6 +32,17 @@ def descendants(roots: set[int] | None = None) -> set[int]:
     return found
 
 
+def are_stopped(pids: set[int]) -> bool:
+    """One of them is halted by a signal or a debugger."""
+    return any(_field(pid, 0) in ("T", "t") for pid in pids)
+
+
+def cpu_seconds(pids: set[int]) -> float:
+    """What they have used together; those that are gone count nothing."""
+    ticks = sum(int(_field(pid, number) or 0) for pid in pids for number in (11, 12))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def end_processes(pids: set[int], ending: Sequence[int] = (signal.SIGTERM, signal.SIGKILL)) -> None:
     """One signal after the other, with a grace for what is left; returns when none is alive."""
     for signal_number in ending:
@@ -44,7 +55,12 @@ def end_processes(pids: set[int], ending: Sequence[int] = (signal.SIGTERM, signa
 
 
 def _alive(pid: int) -> bool:
+    return _field(pid, 0) not in ("", "Z")
+
+
+def _field(pid: int, number: int) -> str:
+    """Of /proc/PID/stat behind the name; empty once the process is gone."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[number]
     except (OSError, IndexError):
-        return False
+        return ""

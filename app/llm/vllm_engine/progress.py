@@ -6,7 +6,13 @@ from typing import Any
 from vllm.v1.metrics.loggers import StatLoggerBase
 
 STALL_SECONDS = 10.0
-"""Work is waiting and no step has finished for this long: stalled."""
+"""Work is waiting, no step has finished and nothing was computed for this long: stalled."""
+
+STOPPED_SECONDS = 3.0
+"""A process of the engine is halted for this long."""
+
+COMPUTING_SHARE = 0.1
+"""Of a core: an engine that uses less is not computing."""
 
 PROBE_AFTER_SECONDS = 4.0
 """With nothing to do, an idle engine is asked for one token this often; a stalled one looks idle too."""
@@ -21,10 +27,20 @@ class Progress:
     def __init__(self, prefill_seconds_per_token: float) -> None:
         self._seconds_per_token = prefill_seconds_per_token
         self._waiting: dict[str, int] = {}
-        self._last_step = time.monotonic()
+        self._last_step = self._last_computed = self._last_look = time.monotonic()
+        self._cpu_seconds = 0.0
+        self._halted_at: float | None = None
 
     def stepped(self) -> None:
         self._last_step = time.monotonic()
+
+    def looked(self, cpu_seconds: float, *, are_stopped: bool) -> None:
+        """At the engine's processes: what they have used since they started, and whether one is halted."""
+        now = time.monotonic()
+        if cpu_seconds - self._cpu_seconds > COMPUTING_SHARE * (now - self._last_look):
+            self._last_computed = now
+        self._halted_at = (self._halted_at or now) if are_stopped else None
+        self._cpu_seconds, self._last_look = cpu_seconds, now
 
     def began(self, request_id: str, new_tokens: int) -> None:
         """`new_tokens` are those of its prompt that have to be read: not in the prefix cache."""
@@ -42,11 +58,17 @@ class Progress:
     @property
     def stalled_seconds(self) -> float:
         """Seconds without progress beyond what the waiting prompts may take; 0 while all is well."""
+        now = time.monotonic()
+        if self._halted_at is not None and now - self._halted_at > STOPPED_SECONDS:
+            return now - self._halted_at
         if not self._waiting:
             return 0.0
+        quiet_since = max(self._last_step, self._last_computed)
+        if self._last_look - quiet_since > STALL_SECONDS:
+            return now - quiet_since
         new_tokens = sum(self._waiting.values())
         allowed = STALL_SECONDS + self._seconds_per_token * new_tokens if new_tokens else PROBE_STALL_SECONDS
-        silent = time.monotonic() - self._last_step
+        silent = now - self._last_step
         return silent if silent > allowed else 0.0
 
 

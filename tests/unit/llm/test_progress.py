@@ -92,6 +92,47 @@ def test_an_idle_engine_that_does_not_answer_its_probe_is_found_within_fifteen_s
     assert PROBE_AFTER_SECONDS + PROBE_STALL_SECONDS + 2 * WATCH_SECONDS < 15
 
 
+def test_an_engine_that_computes_a_long_prompt_is_not_stalled(progress: Any, clock: Clock) -> None:
+    progress.began("a", new_tokens=4000)
+    for second in range(1, 100):
+        clock.seconds += 1
+        progress.looked(second * 0.9, are_stopped=False)
+
+    assert progress.stalled_seconds == 0
+
+
+def test_an_engine_that_has_stopped_computing_is_stalled_whatever_its_prompt(progress: Any, clock: Clock) -> None:
+    progress.began("a", new_tokens=4000)
+    progress.looked(0.0, are_stopped=False)
+    for second in range(1, 5):
+        clock.seconds += 1
+        progress.looked(second * 0.9, are_stopped=False)
+    computing = progress.stalled_seconds
+    for _ in range(11):
+        clock.seconds += 1
+        progress.looked(3.6, are_stopped=False)
+
+    assert computing == 0
+    assert progress.stalled_seconds > 10
+
+
+def test_a_halted_process_stalls_an_engine_with_nothing_to_do(progress: Any, clock: Clock) -> None:
+    progress.looked(0.0, are_stopped=False)
+    for _ in range(5):
+        clock.seconds += 1
+        progress.looked(0.0, are_stopped=True)
+
+    assert progress.stalled_seconds > 3
+
+
+def test_a_process_that_is_halted_for_a_moment_stalls_nothing(progress: Any, clock: Clock) -> None:
+    for halted in (False, True, True, False):
+        clock.seconds += 1
+        progress.looked(0.0, are_stopped=halted)
+
+    assert progress.stalled_seconds == 0
+
+
 def test_a_gpu_is_allowed_less(clock: Clock) -> None:
     from app.llm.vllm_engine.progress import Progress
 
