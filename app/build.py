@@ -13,10 +13,10 @@ from app.api.erasure_routes import build_erasure_router
 from app.api.handlers import add_handlers
 from app.api.health_routes import build_health_router
 from app.api.keys import KeyRing
-from app.api.middleware import BodyLimit, HeaderLimit, RequestContext, SecurityHeaders
+from app.api.middleware import BodyLimit, Door, HeaderLimit, RequestContext, SecurityHeaders
 from app.api.rate_limit import RateLimit
 from app.api.readiness import Readiness
-from app.api.routes import EXPOSED_HEADERS, REQUEST_HEADERS, build_check_router
+from app.api.routes import CHECK_PATH, EXPOSED_HEADERS, REQUEST_HEADERS, build_check_router
 from app.errors import SettingsInvalid
 from app.llm.demo_script import demo_reply
 from app.llm.engine import Engine
@@ -51,6 +51,7 @@ def build_app(checks: Checks, readiness: Readiness, access: Access) -> FastAPI:
             allow_headers=["Authorization", "Content-Type", *REQUEST_HEADERS],
             expose_headers=EXPOSED_HEADERS,
         )
+    api.add_middleware(Door, path=CHECK_PATH, require_room=checks.admission.require_room)
     api.add_middleware(HeaderLimit)
     api.add_middleware(SecurityHeaders)
     api.add_middleware(RequestContext)
@@ -109,7 +110,9 @@ def build_engine(settings: Settings) -> SupervisedEngine:
     def count(reason: str) -> None:
         metrics.ENGINE_LOST.labels(reason).inc()
 
-    return SupervisedEngine(_engine_factory(settings), count)
+    engine = SupervisedEngine(_engine_factory(settings), count)
+    metrics.ENGINE_UP.set_function(lambda: engine.is_up)
+    return engine
 
 
 def _engine_factory(settings: Settings) -> Callable[[], Engine]:

@@ -5,6 +5,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from app.api.problems import (
     INTERNAL,
@@ -75,6 +76,8 @@ async def _on_service_error(http: Request, error: ServiceError) -> Response:
 
 
 async def _on_http(http: Request, error: HTTPException) -> Response:
+    if isinstance(error.__cause__, ClientDisconnect):  # FastAPI takes a body that stops short for a broken one
+        return await _on_client_gone(http, error)
     kind = BY_STATUS.get(error.status_code, INTERNAL)
     detail = {NOT_FOUND: "there is no such path", NOT_JSON: "the body is not JSON in UTF-8"}.get(
         kind, str(error.detail)

@@ -40,6 +40,7 @@ _SECONDS = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
 _IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
+CHECK_PATH = "/consultations/check"
 REQUEST_HEADERS = [DESIGN_HEADER, ENFORCEMENT_HEADER, IDEMPOTENCY_HEADER, TIMEOUT_HEADER, "X-Request-Id"]
 EXPOSED_HEADERS = ["X-Request-Id", "Retry-After", REPLAYED_HEADER, UNCHECKED_HEADER]
 """What a page of another origin may send and read."""
@@ -86,7 +87,7 @@ def build_check_router(checks: Checks, access: Access, readiness: Readiness) -> 
         return caller
 
     @router.post(
-        "/consultations/check",
+        CHECK_PATH,
         operation_id="check",
         response_model=CheckOut,
         responses=OF_A_CHECK,

@@ -15,6 +15,8 @@ logger = logging.getLogger(__name__)
 WATCH_SECONDS = 1.0
 BACK_OFF_SECONDS = (1.0, 60.0)
 """The first wait before a start, doubled with each, up to the last."""
+MOST_DOUBLINGS = 16
+"""Enough for any last wait; a power that grows for a day no longer fits a float."""
 STEADY_SECONDS = 300.0
 """An engine that has lived this long is not blamed for the one before it."""
 JITTER = 0.2
@@ -26,7 +28,7 @@ Restarted = Callable[[str], None]
 class SupervisedEngine:
     """Keeps the engine contract around one engine at a time, each made by `build`.
 
-    Calls that wait for an engine when it is given up raise EngineLost at once, whatever the engine does with them.
+    Calls that wait for an engine when it is given up raise EngineNotReady at once, whatever the engine does with them.
     The first start raises what it raises; a later one that fails is tried again, with growing waits, and never ends the
     service. Grammars that were compiled are compiled again before the new engine is asked anything.
     """
@@ -46,8 +48,8 @@ class SupervisedEngine:
         self._back_off_seconds = back_off_seconds
         self._clock = clock
         self._engine = build()
-        self._lost: EngineLost | None = None
-        """Why nobody is asked; None while the engine can be."""
+        self._away = ""
+        """Why nobody is asked; empty while the engine can be."""
         self._restarts = 0
         self._calls: set[asyncio.Task[Generation]] = set()
         self._schemas: dict[str, OutputSchema] = {}
@@ -61,12 +63,12 @@ class SupervisedEngine:
 
     @property
     def is_restarting(self) -> bool:
-        return self._lost is not None
+        return bool(self._away)
 
     @property
     def is_up(self) -> bool:
         """False before the first start has ended, and while another engine is started."""
-        return self._watcher is not None and self._lost is None
+        return self._watcher is not None and not self._away
 
     async def start(self) -> None:
         await self._engine.start()
@@ -84,9 +86,8 @@ class SupervisedEngine:
         try:
             return await call
         except asyncio.CancelledError:
-            if self._lost is not None and call.cancelled():
-                raise self._lost from None
-            call.cancel()
+            if not _is_cancelled():
+                self._require()
             raise
 
     async def check(self) -> None:
@@ -99,8 +100,8 @@ class SupervisedEngine:
         await self._engine.aclose()
 
     def _require(self) -> Engine:
-        if self._lost is not None:
-            raise EngineNotReady(str(self._lost))
+        if self._away:
+            raise EngineNotReady(self._away)
         return self._engine
 
     async def _watch(self) -> None:
@@ -109,13 +110,13 @@ class SupervisedEngine:
             try:
                 await self._engine.check()
             except EngineLost as error:
-                await self._replace(error)
+                await self._replace(error.reason)
             except EngineNotReady:
                 continue
 
-    async def _replace(self, lost: EngineLost) -> None:
+    async def _replace(self, reason: str) -> None:
         self._restarts += 1
-        self._give_up(lost)
+        self._give_up(reason)
         if self._clock() - self._started_at > STEADY_SECONDS:
             self._failures = 0
         await _closed(self._engine)
@@ -123,21 +124,20 @@ class SupervisedEngine:
             self._failures += 1
         self._failures += 1
         self._started_at = self._clock()
-        self._lost = None
+        self._away = ""
         logger.info("engine.restarted", extra={"restarts": self._restarts})
 
-    def _give_up(self, lost: EngineLost) -> None:
-        reason = lost.reason
-        self._lost = EngineLost(f"the engine {reason} and is being started again (restart {self._restarts})", reason)
+    def _give_up(self, reason: str) -> None:
+        self._away = f"the engine {reason} and is being started again (restart {self._restarts})"
         logger.error("engine.lost", extra={"reason": reason})
+        self._on_lost(reason)
         for call in tuple(self._calls):
             call.cancel()
-        self._on_lost(reason)
 
     async def _started_anew(self) -> bool:
         """Whatever goes wrong is the next try's affair: a service without an engine waits for nothing else."""
         first, longest = self._back_off_seconds
-        wait = min(first * 2**self._failures, longest)
+        wait = min(first * 2 ** min(self._failures, MOST_DOUBLINGS), longest)
         await asyncio.sleep(wait * random.uniform(1 - JITTER, 1 + JITTER))  # noqa: S311 - nothing secret
         try:
             self._engine = self._build()
@@ -155,3 +155,9 @@ async def _closed(engine: Engine) -> None:
     """A broken engine may be broken in its closing too; the next start tidies up after it."""
     with contextlib.suppress(Exception):
         await engine.aclose()
+
+
+def _is_cancelled() -> bool:
+    """Whether it is the caller who was told to stop, and not only the call that he waits for."""
+    caller = asyncio.current_task()
+    return caller is not None and caller.cancelling() > 0

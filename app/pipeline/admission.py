@@ -82,15 +82,19 @@ class Admission:
             self._durations.append(self._clock() - began)
             self._release()
 
-    async def _acquire(self, at_most_seconds: float) -> None:
+    def require_room(self) -> None:
+        """For who can say no before anything else is done. Raises ServiceBusy if a permit would be refused at once."""
         if self._closed:
             raise self._refusal("closed", self._closed)
+        if (self._waiting or not self._free) and len(self._waiting) >= self._limits.queue:
+            raise self._refusal("full", "too many checks are being worked on and waiting; try again later")
+
+    async def _acquire(self, at_most_seconds: float) -> None:
+        self.require_room()
         if self._free and not self._waiting:
             self._free -= 1
             self._admitted(0.0)
             return
-        if len(self._waiting) >= self._limits.queue:
-            raise self._refusal("full", "too many checks are being worked on and waiting; try again later")
         await self._wait(min(self._limits.wait_seconds, at_most_seconds))
 
     async def _wait(self, seconds: float) -> None:

@@ -104,7 +104,7 @@ class Checks:
     async def _admitted(self, request: CheckRequest) -> CheckRecord:
         await self.engine.check()
         self.call_log.require_room()
-        async with self.admission.permit():
+        async with self.admission.permit(request.deadline.left_seconds):
             log = RunLog(request)
             with metrics.IN_FLIGHT.labels(*log.condition).track_inprogress():
                 self.call_log.begin(self._stored(self._record(log, "interrupted", "process-died", None)))
@@ -177,7 +177,18 @@ class Checks:
     async def _keep(
         self, log: RunLog, outcome: CheckOutcome, error: str | None, result: CheckResult | None
     ) -> CheckRecord:
-        """Write the record; a caller who is cancelled meanwhile does not stop it. Raises StoreUnavailable."""
+        """Write the record, and say so; a caller who is cancelled meanwhile waits for it. Raises StoreUnavailable."""
+        keeping = asyncio.create_task(self._kept(log, outcome, error, result))
+        try:
+            return await asyncio.shield(keeping)
+        except asyncio.CancelledError:
+            await asyncio.wait({keeping})
+            keeping.exception()  # nobody is left to hear it; the log has it
+            raise
+
+    async def _kept(
+        self, log: RunLog, outcome: CheckOutcome, error: str | None, result: CheckResult | None
+    ) -> CheckRecord:
         metrics.CHECKS.labels(*log.condition, outcome).inc()
         metrics.CHECK_SECONDS.labels(*log.condition).observe(log.elapsed_ms / 1000)
         record = self._record(log, outcome, error, result)

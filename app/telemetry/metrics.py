@@ -36,6 +36,7 @@ ADMISSION_WAIT_SECONDS = Histogram(
 )
 ADMISSION_REFUSED = Counter("booking_admission_refused_total", "Checks refused a permit", ("reason",))
 ENGINE_LOST = Counter("booking_engine_lost_total", "Engines given up and started again, by why", ("reason",))
+ENGINE_UP = Gauge("booking_engine_up", "0 while an engine is loaded or started again")
 MASKED = Counter("booking_masked_total", "What was blotted out of stored text", ("kind",))
 MASKING_FAILED = Counter("booking_masking_failed_total", "Records kept without their texts: must stay 0")
 IN_FLIGHT = Gauge("booking_checks_in_flight", "Checks being worked on", _CONDITION)

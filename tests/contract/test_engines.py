@@ -1,11 +1,12 @@
 """What every engine promises, held to the scripted one and to vLLM with a real small model."""
 
 import asyncio
+import contextlib
 import json
 
 import pytest
 
-from app.errors import EngineNotReady
+from app.errors import EngineError, EngineNotReady
 from app.llm.engine import ChatMessage, Engine, OutputSchema, Prompt, Sampling
 from app.pipeline.design import closed_object
 
@@ -80,6 +81,15 @@ async def test_a_customer_cannot_write_the_templates_own_marks(engine: Engine) -
 
     # As text the marks take many tokens; as marks they would take one each.
     assert marked.prompt_tokens - plain.prompt_tokens > 12 or engine.model == "scripted"
+
+
+@pytest.mark.parametrize("text", ["a \ud800 b", "\x00", "\u202e\ufeff\U000e0041", "\U0010ffff", "", "x" * 200_000])
+async def test_no_text_hurts_more_than_its_own_call(engine: Engine, text: str) -> None:
+    with contextlib.suppress(EngineError):
+        await engine.generate(Prompt("contract", "1", (ChatMessage("user", text),)), SCHEMA, Sampling(max_tokens=2))
+
+    await engine.check()
+    assert (await engine.generate(PROMPT, None, Sampling(max_tokens=1))).completion_tokens >= 1
 
 
 async def test_a_closed_engine_refuses_and_closing_twice_is_harmless(closable_engine: Engine) -> None:

@@ -69,15 +69,17 @@ def test_kill_9_of_the_service_leaves_no_process_and_no_shared_memory(data_dir: 
     wait_until(lambda: shared_memory() <= memory, 30, lambda: str(shared_memory() - memory))
 
 
-@pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGKILL], ids=["stopped", "killed"])
-def test_a_lost_engine_makes_the_service_unready_and_is_started_again(data_dir: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(("number", "reason"), [(signal.SIGSTOP, "stalled"), (signal.SIGKILL, "died")])
+def test_a_lost_engine_makes_the_service_unready_and_is_started_again(
+    data_dir: Path, number: signal.Signals, reason: str
+) -> None:
     memory, folders = shared_memory(), engine_folders()
     with service(data_dir, START_SECONDS, **ENGINE) as running:
         stored = running.client.post("/consultations/check", json=CHECK).json()["id"]
         lost = engine_children(running)
         with ThreadPoolExecutor(4) as threads:
             asked = [threads.submit(running.client.post, "/consultations/check", json=CHECK) for _ in range(4)]
-            wait_until(lambda: "booking_checks_in_flight" in running.client.get("/metrics").text, 30)
+            wait_until(lambda: IN_FLIGHT.replace("1.0", "4.0") in running.client.get("/metrics").text, 30)
             for pid in lost if number is signal.SIGSTOP else [core(running)]:
                 os.kill(pid, number)
             answers = [one.result() for one in asked]
@@ -95,11 +97,28 @@ def test_a_lost_engine_makes_the_service_unready_and_is_started_again(data_dir: 
         assert not alive(lost), "nothing of the lost engine is left"
         text = running.client.get("/metrics").text
         assert "booking_ready 1.0" in text and "vllm:num_requests_running" in text
-        assert "booking_engine_lost_total" in text
+        assert "booking_engine_up 1.0" in text
+        assert f'booking_engine_lost_total{{reason="{reason}"}} 1.0' in text
         left = running.children()
         running.signal(signal.SIGTERM)
         assert running.ended() == 0
         assert not alive(left)
+    assert shared_memory() <= memory and engine_folders() <= folders
+
+
+def test_a_stop_while_a_lost_engine_is_started_again_leaves_nothing(data_dir: Path) -> None:
+    memory, folders = shared_memory(), engine_folders()
+    with service(data_dir, START_SECONDS, **ENGINE) as running:
+        lost = engine_children(running)
+        os.kill(core(running), signal.SIGKILL)
+        wait_until(lambda: engine_children(running).keys() - lost.keys(), START_SECONDS, running.output)
+        left = running.children() | lost
+
+        running.signal(signal.SIGTERM)
+
+        assert running.ended() == 0
+        wait_until(lambda: not alive(left), 30, lambda: str(alive(left)))
+        assert "Traceback" not in running.output()
     assert shared_memory() <= memory and engine_folders() <= folders
 
 

@@ -425,6 +425,21 @@ async def test_more_checks_than_allowed_are_refused_at_once(open_clinic: Open) -
     assert refused.json()["type"] == PROBLEM + "overloaded" and refused.headers["retry-after"]
 
 
+async def test_a_check_for_which_there_is_no_room_is_refused_before_anything_of_it_is_read(open_clinic: Open) -> None:
+    limits = CheckLimits(check_timeout_seconds=30, narration_timeout_seconds=5, admission=AdmissionLimits(1, 0, 5))
+    async with open_clinic(latency_seconds=0.5, limits=limits) as clinic:
+        first = asyncio.create_task(clinic.check())
+        while not clinic.checks.admission.in_flight:
+            await asyncio.sleep(0.01)
+        refused = await clinic.client.post("/consultations/check", content=b"not json")
+        other = await clinic.client.get("/livez")
+        await first
+
+    assert (refused.status_code, refused.json()["type"]) == (503, PROBLEM + "overloaded")
+    assert refused.headers["retry-after"] and refused.headers["x-request-id"]
+    assert other.status_code == 200
+
+
 async def test_without_its_record_no_answer_is_given(open_clinic: Open, tmp_path: Path) -> None:
     async with open_clinic(spool=SpoolLimits(segment_bytes=1024)) as clinic:
         await clinic.check()

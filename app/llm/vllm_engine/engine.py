@@ -51,7 +51,8 @@ class VllmEngine:
         self._last_prompts: dict[str, list[int]] = {}
         self._calls: set[asyncio.Task[Generation]] = set()
         self._watcher: asyncio.Task[None] | None = None
-        self._closing = threading.Event()
+        self._end: asyncio.Task[None] | None = None
+        self._ended = threading.Event()
         self._roots: set[int] = set()
         """Process ids of the children that vLLM started from here; theirs are found when needed."""
 
@@ -113,9 +114,13 @@ class VllmEngine:
             raise EngineLost("the engine makes no progress", "stalled")
 
     async def aclose(self) -> None:
-        if self._closing.is_set():
-            return
-        self._closing.set()
+        """Once begun it goes on, whoever stops waiting for it: the next to ask waits for the same end."""
+        if self._end is None:
+            self._end = asyncio.create_task(self._close(), name="engine-end")
+        await asyncio.shield(self._end)
+
+    async def _close(self) -> None:
+        self._ended.set()
         self._not_ready = "the engine is closed"
         if self._watcher is not None:
             self._watcher.cancel()
@@ -145,7 +150,7 @@ class VllmEngine:
                 _hand_over(loop, built, error)
                 return
             _hand_over(loop, built, llm)
-            self._closing.wait()
+            self._ended.wait()
 
         threading.Thread(target=own, name="engine-owner", daemon=True).start()
         return await built
@@ -161,11 +166,17 @@ class VllmEngine:
         return AsyncLLM.from_engine_args(arguments, stat_loggers=[heartbeat(self._progress)])
 
     def _render(self, prompt: Prompt) -> list[int]:
-        """Token ids by the model's chat template. A customer cannot write the template's own marks."""
+        """Token ids by the model's chat template. A customer cannot write the template's own marks.
+
+        Raises CallFailed for text with lone surrogates.
+        """
         messages = [{"role": m.role, "content": self._without_marks(m.content)} for m in prompt.messages]
-        ids = self._tokenizer.apply_chat_template(
-            messages, add_generation_prompt=True, tokenize=True, return_dict=False
-        )
+        try:
+            ids = self._tokenizer.apply_chat_template(
+                messages, add_generation_prompt=True, tokenize=True, return_dict=False
+            )
+        except (TypeError, ValueError) as error:
+            raise CallFailed(f"the prompt {prompt.name!r} is not valid Unicode") from error
         return list(ids)
 
     def _without_marks(self, content: str) -> str:
@@ -223,9 +234,9 @@ class VllmEngine:
         from app.llm.vllm_engine.progress import PROBE_AFTER_SECONDS
 
         probe: asyncio.Task[Generation] | None = None
+        processes = descendants(self._roots)  # once: to find them is to read all of /proc
         while True:
             await asyncio.sleep(WATCH_SECONDS)
-            processes = descendants(self._roots)
             self._progress.looked(cpu_seconds(processes), are_stopped=are_stopped(processes))
             silent = self._progress.stalled_seconds
             if silent and not self._stalled:

@@ -14,6 +14,9 @@ STOPPED_SECONDS = 3.0
 COMPUTING_SHARE = 0.1
 """Of a core: an engine that uses less is not computing."""
 
+LATE_SECONDS = 3.0
+"""Between two looks, one a second: the service stood still itself (halted, frozen), and heard of no step meanwhile."""
+
 PROBE_AFTER_SECONDS = 4.0
 """With nothing to do, an idle engine is asked for one token this often; a stalled one looks idle too."""
 
@@ -37,6 +40,8 @@ class Progress:
     def looked(self, cpu_seconds: float, *, are_stopped: bool) -> None:
         """At the engine's processes: what they have used since they started, and whether one is halted."""
         now = time.monotonic()
+        if now - self._last_look > LATE_SECONDS:
+            self._last_step = self._last_computed = now
         if cpu_seconds - self._cpu_seconds > COMPUTING_SHARE * (now - self._last_look):
             self._last_computed = now
         self._halted_at = (self._halted_at or now) if are_stopped else None

@@ -133,6 +133,21 @@ def test_a_process_that_is_halted_for_a_moment_stalls_nothing(progress: Any, clo
     assert progress.stalled_seconds == 0
 
 
+def test_a_service_that_stood_still_itself_does_not_blame_its_engine(progress: Any, clock: Clock) -> None:
+    progress.looked(0.0, are_stopped=False)
+    progress.began("a", new_tokens=100)
+
+    clock.seconds += 600
+    progress.looked(1.0, are_stopped=False)
+    at_first = progress.stalled_seconds
+    for _ in range(11):
+        clock.seconds += 1
+        progress.looked(1.0, are_stopped=False)
+
+    assert at_first == 0
+    assert progress.stalled_seconds > 10
+
+
 def test_a_gpu_is_allowed_less(clock: Clock) -> None:
     from app.llm.vllm_engine.progress import Progress
 
