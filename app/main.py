@@ -203,7 +203,9 @@ class _Server(uvicorn.Server):
     """uvicorn without its own signal handling, which closes the socket before anything is drained."""
 
     def __init__(self, api: FastAPI) -> None:
-        super().__init__(uvicorn.Config(api, log_config=None, access_log=False, timeout_graceful_shutdown=5))
+        super().__init__(
+            uvicorn.Config(api, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=5)
+        )
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

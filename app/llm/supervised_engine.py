@@ -17,6 +17,8 @@ BACK_OFF_SECONDS = (1.0, 60.0)
 """The first wait before a start, doubled with each, up to the last."""
 MOST_DOUBLINGS = 16
 """Enough for any last wait; a power that grows for a day no longer fits a float."""
+CLOSE_SECONDS = 60.0
+"""A lost engine's end is waited for this long; the next one is started whatever became of it."""
 STEADY_SECONDS = 300.0
 """An engine that has lived this long is not blamed for the one before it."""
 JITTER = 0.2
@@ -40,12 +42,14 @@ class SupervisedEngine:
         *,
         watch_seconds: float = WATCH_SECONDS,
         back_off_seconds: tuple[float, float] = BACK_OFF_SECONDS,
+        close_seconds: float = CLOSE_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._build = build
         self._on_lost = on_lost
         self._watch_seconds = watch_seconds
         self._back_off_seconds = back_off_seconds
+        self._close_seconds = close_seconds
         self._clock = clock
         self._engine = build()
         self._away = ""
@@ -119,7 +123,7 @@ class SupervisedEngine:
         self._give_up(reason)
         if self._clock() - self._started_at > STEADY_SECONDS:
             self._failures = 0
-        await _closed(self._engine)
+        await self._closed()
         while not await self._started_anew():
             self._failures += 1
         self._failures += 1
@@ -146,15 +150,15 @@ class SupervisedEngine:
                 await self._engine.compile(schema)
         except Exception as error:  # noqa: BLE001
             logger.error("engine.restart_failed", extra={"reason": str(error) or type(error).__name__})
-            await _closed(self._engine)
+            await self._closed()
             return False
         return True
 
-
-async def _closed(engine: Engine) -> None:
-    """A broken engine may be broken in its closing too; the next start tidies up after it."""
-    with contextlib.suppress(Exception):
-        await engine.aclose()
+    async def _closed(self) -> None:
+        """A broken engine may be broken in its closing too; the next start tidies up after it."""
+        with contextlib.suppress(Exception):
+            async with asyncio.timeout(self._close_seconds):
+                await self._engine.aclose()
 
 
 def _is_cancelled() -> bool:

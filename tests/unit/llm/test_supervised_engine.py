@@ -26,6 +26,7 @@ class FakeEngine:
         self.closed = False
         self.compiled: list[str] = []
         self.is_silent = False
+        self.ends = True
         self.asked = 0
         self.left = 0
         self._fate = fate
@@ -55,6 +56,8 @@ class FakeEngine:
             raise EngineLost("gone", self.lost)
 
     async def aclose(self) -> None:
+        if not self.ends:
+            await asyncio.Event().wait()
         self.closed = True
 
 
@@ -265,6 +268,18 @@ async def test_an_engine_that_cannot_even_be_made_is_made_again() -> None:
     await engine.start()
 
     made.made[0].lost = "died"
+    await until_it_answers(engine, "engine 2")
+
+    await engine.aclose()
+
+
+async def test_an_engine_that_cannot_be_ended_does_not_keep_the_next_from_starting() -> None:
+    factory = Factory()
+    engine = SupervisedEngine(factory, watch_seconds=0.001, back_off_seconds=(0.001, 0.001), close_seconds=0.01)
+    await engine.start()
+    factory.made[0].ends = False
+
+    factory.made[0].lost = "stalled"
     await until_it_answers(engine, "engine 2")
 
     await engine.aclose()
