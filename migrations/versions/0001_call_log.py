@@ -64,9 +64,7 @@ def _create_consultations() -> None:
         sa.Column("idempotency_key", sa.Text()),
         sa.Column("fingerprint", sa.Text()),
         sa.Column("spool_boot", sa.Uuid(), comment="the process that wrote the record"),
-        sa.Column(
-            "spool_sequence", sa.BigInteger(), comment="dense from 1 within a boot: a gap is a lost record"
-        ),
+        sa.Column("spool_sequence", sa.BigInteger(), comment="dense from 1 within a boot: a gap is a lost record"),
         sa.PrimaryKeyConstraint("id", name="pk_consultations"),
         sa.CheckConstraint(
             "outcome IN ('completed', 'invalid_output', 'timed_out', 'cancelled', 'refused', 'failed', 'interrupted')",
