@@ -59,11 +59,6 @@ def build_app(checks: Checks, readiness: Readiness, access: Access) -> FastAPI:
 
 
 def build_access(settings: Settings) -> Access:
-    """Raises SettingsInvalid."""
-    return Access(build_keys(settings), RateLimit(settings.rate_limit_per_minute), settings.origins)
-
-
-def build_keys(settings: Settings) -> KeyRing:
     """Raises SettingsInvalid where others than this machine could come in without a key."""
     keys = KeyRing(settings.key_file)
     if not settings.is_loopback and not keys.has_a_valid_key:
@@ -71,7 +66,7 @@ def build_keys(settings: Settings) -> KeyRing:
             f"HOST {settings.host} is reachable from other machines and there is no key: make one with "
             "`python -m app.keys create NAME --scopes check`, or use HOST=127.0.0.1"
         )
-    return keys
+    return Access(keys, RateLimit(settings.rate_limit_per_minute), settings.origins)
 
 
 def build_call_log(settings: Settings, postgres: Postgres) -> SpooledCallLog:

@@ -14,8 +14,9 @@ import uvicorn
 import uvloop
 from fastapi import FastAPI
 
+from app.api.access import Access
 from app.api.readiness import Readiness
-from app.build import build_access, build_app, build_call_log, build_checks, build_engine, build_keys, build_retention
+from app.build import build_access, build_app, build_call_log, build_checks, build_engine, build_retention
 from app.errors import EngineError, ServiceError, StartFailed
 from app.llm.supervised_engine import SupervisedEngine
 from app.pipeline.checks import Checks
@@ -51,7 +52,7 @@ def run(settings: Settings) -> None:
 
     Must run in the main thread: the kernel ends the embedded database with the thread that started it.
     """
-    build_keys(settings)
+    access = build_access(settings)
     with listening(settings.host, settings.port) as listener:
         engine = build_engine(settings)
         database = None if settings.database_url else EmbeddedPostgres(settings.data_dir)
@@ -60,7 +61,7 @@ def run(settings: Settings) -> None:
             url = database.start() if database else _given_url(settings)
             migrate(url, utc_now().date())
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-                loading = runner.run(_serve(settings, listener, engine, url, database))
+                loading = runner.run(_serve(settings, access, listener, engine, url, database))
         finally:
             if database:
                 database.stop()
@@ -94,7 +95,12 @@ def _given_url(settings: Settings) -> str:
 
 
 async def _serve(
-    settings: Settings, listener: socket.socket, engine: SupervisedEngine, url: str, database: EmbeddedPostgres | None
+    settings: Settings,
+    access: Access,
+    listener: socket.socket,
+    engine: SupervisedEngine,
+    url: str,
+    database: EmbeddedPostgres | None,
 ) -> bool:
     """True if it was stopped while an engine was loading."""
     postgres = Postgres(url)
@@ -104,7 +110,7 @@ async def _serve(
     readiness = Readiness(
         {"engine": engine.check, "call_log": service.call_log.check}, {"database": service.call_log.check_database}
     )
-    server = _Server(build_app(checks, readiness, build_access(settings)))
+    server = _Server(build_app(checks, readiness, access))
     _stop_on_signals(service)
     serving = asyncio.create_task(server.serve(sockets=[listener]), name="http")
     starting = asyncio.create_task(_make_ready(service, checks, readiness), name="start")

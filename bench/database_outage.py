@@ -19,10 +19,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import psycopg
-
 from app.store.embedded_postgres import EmbeddedPostgres
 from bench.faults.postgres_proxy import Mode, PostgresProxy
+from bench.faults.stored import answered_ids, connected
 from bench.load import Outcome, open_loop, percentile
 from bench.service import SCRIPTED, Service, free_port, service_beside
 
@@ -154,12 +153,10 @@ def _value(text: str, name: str) -> float:
 
 def stored(url: str, run: Run) -> tuple[int, int]:
     """How many answered checks are not there, and how many are there twice."""
-    asked = [json.loads(outcome.body)["id"] for outcome in run.outcomes if outcome.is_answered]
-    with psycopg.connect(url.replace("postgresql+psycopg", "postgresql")) as connection:
-        rows = connection.execute(
-            "SELECT id FROM consultations WHERE outcome = 'completed' AND id = ANY(%s::uuid[])", [asked]
-        ).fetchall()
-    return len(set(asked)) - len({row[0] for row in rows}), len(rows) - len({row[0] for row in rows})
+    asked = {json.loads(outcome.body)["id"] for outcome in run.outcomes if outcome.is_answered}
+    with connected(url) as connection:
+        found = [check_id for check_id in answered_ids(connection) if check_id in asked]
+    return len(asked) - len(set(found)), len(found) - len(set(found))
 
 
 def main() -> int:

@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import json
 import math
-import os
 import random
 import re
 import sys
@@ -27,7 +26,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from bench.load import BODY, percentile
-from bench.service import Service, service
+from bench.service import Service, cpu_seconds, service
 
 WAVE = 16
 GRACE_SECONDS = 0.25
@@ -135,18 +134,13 @@ class EngineCpu:
         return used / passed if self._pids and passed else float("nan")
 
     def _look(self) -> tuple[float, float]:
-        return sum(map(_cpu_seconds, self._pids)), time.monotonic()
+        return sum(map(cpu_seconds, self._pids)), time.monotonic()
 
 
 def _command(pid: int) -> bytes:
     with suppress(OSError):
         return Path(f"/proc/{pid}/cmdline").read_bytes() + Path(f"/proc/{pid}/comm").read_bytes()
     return b""
-
-
-def _cpu_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 async def numbers(client: httpx.AsyncClient) -> Numbers:

@@ -14,10 +14,9 @@ import tempfile
 import time
 from pathlib import Path
 
-import psycopg
-
 from app.store.embedded_postgres import EmbeddedPostgres
 from bench.faults.postgres_proxy import PostgresProxy
+from bench.faults.stored import answered_ids, connected
 from bench.load import Outcome, closed_loop
 from bench.service import SCRIPTED, Service, free_port, service_beside
 
@@ -114,11 +113,8 @@ async def _answers(running: Service) -> bool:
 
 
 def _stored(url: str) -> set[str]:
-    with psycopg.connect(url.replace("postgresql+psycopg", "postgresql")) as connection:
-        return {
-            str(check_id)
-            for (check_id,) in connection.execute("SELECT id FROM consultations WHERE outcome = 'completed'")
-        }
+    with connected(url) as connection:
+        return set(answered_ids(connection))
 
 
 def main() -> int:

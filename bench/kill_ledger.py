@@ -17,9 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
-import psycopg
-
 from app.store.embedded_postgres import EmbeddedPostgres
+from bench.faults.stored import answered_ids, connected
 from bench.load import Outcome, closed_loop
 from bench.service import SCRIPTED, Service, service
 
@@ -80,14 +79,12 @@ def wait_until_shipped(running: Service) -> None:
 
 
 def stored(data: Path) -> dict[str, object]:
-    """What Postgres holds, asked past the service. The record of an acknowledged check is that of its answer: one that
-    says interrupted was made from the check's beginning, and its answer is lost."""
+    """What Postgres holds."""
     postgres = EmbeddedPostgres(data)
-    url = postgres.start().replace("postgresql+psycopg", "postgresql")
+    url = postgres.start()
     try:
-        with psycopg.connect(url) as connection:
-            answered = connection.execute("SELECT id FROM consultations WHERE outcome = 'completed'")
-            ids = [str(check_id) for (check_id,) in answered]
+        with connected(url) as connection:
+            ids = answered_ids(connection)
             places = connection.execute(
                 "SELECT count(*) - count(DISTINCT (spool_boot, spool_sequence)) FROM consultations"
             ).fetchone()

@@ -52,8 +52,7 @@ class Service:
 
     def cpu_seconds(self) -> float:
         """Of the process itself, without its children."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return cpu_seconds(self.process.pid)
 
     def rss_mib(self) -> float:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
@@ -132,6 +131,11 @@ def descendants(pid: int) -> set[int]:
         found.update(new)
         waiting.extend(new)
     return found
+
+
+def cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def alive(pids: set[int]) -> set[int]:

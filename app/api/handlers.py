@@ -16,11 +16,10 @@ from app.api.problems import (
     Kind,
     Problem,
     kind_of,
-    problem_response,
+    refusal,
 )
 from app.api.routes import ClientGone
 from app.errors import ServiceBusy, ServiceError
-from app.telemetry import metrics
 
 BY_STATUS = {404: NOT_FOUND, 405: METHOD_NOT_ALLOWED, 400: NOT_JSON}
 
@@ -40,8 +39,7 @@ def _answer(
     errors: list[dict[str, str]] | None = None,
     retry_after_seconds: int | None = None,
 ) -> Response:
-    metrics.REFUSED.labels(kind.name).inc()
-    return problem_response(kind, detail, http.state.request_id, errors, retry_after_seconds)
+    return refusal(kind, detail, http.state.request_id, errors, retry_after_seconds)
 
 
 async def _on_problem(http: Request, error: Problem) -> Response:

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.problems import BODY_TOO_LARGE, HEADERS_TOO_LARGE, INTERNAL, OVERLOADED, problem_response
+from app.api.problems import BODY_TOO_LARGE, HEADERS_TOO_LARGE, INTERNAL, OVERLOADED, problem_response, refusal
 from app.errors import ServiceBusy
 from app.telemetry import metrics
 
@@ -93,9 +93,8 @@ class Door:
             try:
                 self._require_room()
             except ServiceBusy as error:
-                metrics.REFUSED.labels(OVERLOADED.name).inc()
                 request_id = scope["state"]["request_id"]
-                response = problem_response(OVERLOADED, str(error), request_id, None, error.retry_after_seconds)
+                response = refusal(OVERLOADED, str(error), request_id, None, error.retry_after_seconds)
                 await response(scope, receive, send)
                 return
         await self._app(scope, receive, send)
@@ -109,9 +108,8 @@ class HeaderLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and _are_too_large(scope["headers"]):
-            metrics.REFUSED.labels(HEADERS_TOO_LARGE.name).inc()
             detail = f"at most {MAX_HEADERS} headers of {MAX_HEADER_BYTES} bytes together are read"
-            await problem_response(HEADERS_TOO_LARGE, detail, scope["state"]["request_id"])(scope, receive, send)
+            await refusal(HEADERS_TOO_LARGE, detail, scope["state"]["request_id"])(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
@@ -180,9 +178,8 @@ class BodyLimit:
                 await self._refuse(scope, receive, send)
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
-        metrics.REFUSED.labels(BODY_TOO_LARGE.name).inc()
         detail = f"the body is larger than {self._max_bytes} bytes; a message has at most 8,000 characters"
-        response = problem_response(BODY_TOO_LARGE, detail, scope["state"]["request_id"])
+        response = refusal(BODY_TOO_LARGE, detail, scope["state"]["request_id"])
         response.headers["Connection"] = "close"
         await response(scope, receive, send)
 

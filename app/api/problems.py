@@ -19,6 +19,7 @@ from app.errors import (
     ServiceError,
     StoreUnavailable,
 )
+from app.telemetry import metrics
 
 TYPE_PREFIX = "urn:booking-assistant:problem:"
 """docs/problems.md has a section for each name that follows."""
@@ -105,6 +106,18 @@ def problem_body(
         "request_id": request_id,
     }
     return body | ({"errors": errors} if errors else {})
+
+
+def refusal(
+    kind: Kind,
+    detail: str,
+    request_id: str,
+    errors: list[dict[str, str]] | None = None,
+    retry_after_seconds: int | None = None,
+) -> JSONResponse:
+    """A problem that is counted: what a caller is told instead of an answer."""
+    metrics.REFUSED.labels(kind.name).inc()
+    return problem_response(kind, detail, request_id, errors, retry_after_seconds)
 
 
 def problem_response(

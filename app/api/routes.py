@@ -124,20 +124,21 @@ def _check_request(body: CheckIn, http: Request, caller: Caller, checks: Checks)
     else:
         conversation = (Message("customer", body.message or ""),)
     seed = body.sampling.seed
+    design, enforcement = _design(http), _enforcement(http)
     return CheckRequest(
         id=uuid7(),
         conversation=conversation,
         received_at=body.received_at or utc_now(),
         timezone=body.zone,
-        design=_design(http),
-        enforcement=_enforcement(http),
+        design=design,
+        enforcement=enforcement,
         seed=secrets.randbelow(MAX_SEED + 1) if seed is None else seed,
         temperature=body.sampling.temperature,
         request_id=http.state.request_id,
         conversation_id=body.conversation_id,
         caller=caller.name,
         deadline=Deadline.after(_seconds(http, checks.limits.check_timeout_seconds)),
-        idempotency=_idempotency(body, http),
+        idempotency=_idempotency(http, design, enforcement, body),
     )
 
 
@@ -152,14 +153,14 @@ def _seconds(http: Request, most: float) -> float:
     return min(float(given), most)
 
 
-def _idempotency(body: CheckIn, http: Request) -> IdempotencyKey | None:
+def _idempotency(http: Request, design: DesignName, enforcement: Enforcement, body: CheckIn) -> IdempotencyKey | None:
     key = http.headers.get(IDEMPOTENCY_HEADER)
     if key is None:
         return None
     if not _IDEMPOTENCY_KEY.fullmatch(key):
         detail = f"{IDEMPOTENCY_HEADER} must be 1 to 255 visible ASCII characters, made anew for each check"
         raise Problem(INVALID_HEADER, detail, [{"header": IDEMPOTENCY_HEADER, "detail": detail}])
-    asked = f"{_design(http).value} {_enforcement(http).value} {body.model_dump_json()}"
+    asked = f"{design.value} {enforcement.value} {body.model_dump_json()}"
     return IdempotencyKey(_sha256(key), _sha256(asked))
 
 

@@ -47,7 +47,6 @@ class Admission:
         self._durations: deque[float] = deque(maxlen=DURATION_WINDOW)
         self._idle = asyncio.Event()
         self._idle.set()
-        self._closed = ""
 
     @property
     def in_flight(self) -> int:
@@ -60,15 +59,6 @@ class Admission:
     async def idle(self) -> None:
         """Returns when nobody holds a permit."""
         await self._idle.wait()
-
-    def close(self, reason: str) -> None:
-        """Refuse everybody from now on, and who waits already; those who hold a permit go on."""
-        self._closed = reason
-        for waiter, _ in self._waiting:
-            if not waiter.done():
-                waiter.set_exception(self._refusal("closed", reason))
-        self._waiting.clear()
-        metrics.ADMISSION_QUEUE.set(0)
 
     @asynccontextmanager
     async def permit(self, at_most_seconds: float = math.inf) -> AsyncIterator[None]:
@@ -84,8 +74,6 @@ class Admission:
 
     def require_room(self) -> None:
         """For who can say no before anything else is done. Raises ServiceBusy if a permit would be refused at once."""
-        if self._closed:
-            raise self._refusal("closed", self._closed)
         if (self._waiting or not self._free) and len(self._waiting) >= self._limits.queue:
             raise self._refusal("full", "too many checks are being worked on and waiting; try again later")
 

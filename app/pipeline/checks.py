@@ -10,7 +10,6 @@ from app.errors import (
     CheckNotFound,
     DeadlineExceeded,
     PromptTooLong,
-    ServiceError,
     StoreUnavailable,
 )
 from app.llm.engine import Engine
@@ -196,11 +195,9 @@ class Checks:
         fields = {"check_id": str(record.id), "request_id": record.request_id, "outcome": outcome, "error": error}
         try:
             await self.call_log.write(stored)
-        except ServiceError as failure:
+        except StoreUnavailable:
             log_events.error("check.not_recorded", extra=fields)
-            if isinstance(failure, StoreUnavailable):
-                raise
-            raise StoreUnavailable(str(failure)) from failure
+            raise
         action = result.action.value if result else None
         log_events.info("check.finished", extra=fields | {"action": action, "milliseconds": log.elapsed_ms})
         return record if stored.response_text is None else stored

@@ -22,10 +22,10 @@ from app.store.records import CheckRecord
 from app.store.set_aside import erase_set_aside, quarantine
 from app.store.shipper import Shipper, Source
 from app.store.spool import (
+    BEGINNING,
     Appended,
     Frame,
     FrameKind,
-    Position,
     Spool,
     SpoolFailed,
     SpoolFolder,
@@ -122,7 +122,8 @@ class SpooledCallLog:
         self._owed: deque[CheckRecord] = deque()
         self._lost = 0
         self._database_problem = ""
-        self._damaged_bytes = 0
+        self._damaged: dict[UUID, dict[int, int]] = {}
+        """Boot of a dead process -> its damaged segments -> bytes."""
         self._left: list[Source] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._writes: set[asyncio.Task[None]] = set()
@@ -216,7 +217,7 @@ class SpooledCallLog:
             written=self._spool.written,
             shipped=self._shipper.shipped,
             lost=self._lost,
-            damaged_bytes=self._damaged_bytes,
+            damaged_bytes=sum(sum(segments.values()) for segments in self._damaged.values()),
         )
 
     async def aclose(self) -> None:
@@ -284,12 +285,12 @@ class SpooledCallLog:
     async def _ship(self) -> None:
         for source in tuple(self._left):
             await self._shipper.ship(source)
-            leave(source.boot, source.folder, self._root)
+            await asyncio.to_thread(leave, source.boot, source.folder, self._root, self._damaged[source.boot])
             self._left.remove(source)
         live = Source(
             self._spool.boot,
             self._spool.folder,
-            Position(0, 0),
+            BEGINNING,
             end=lambda: self._spool.end,
             first_needed_segment=lambda: min(self._open_starts.values(), default=self._spool.end.segment),
         )
@@ -302,7 +303,7 @@ class SpooledCallLog:
         ended: set[UUID] = set()
         for boot, folder in adopt_left_folders(self._root):
             checkpoint = folder.checkpoint()
-            for frame, position, after in folder.frames(Position(0, 0)):
+            for frame, position, after in folder.frames(BEGINNING):
                 record = _decoded(frame)
                 if record is None:
                     continue
@@ -318,8 +319,8 @@ class SpooledCallLog:
         return [record for record in started.values() if record.id not in ended]
 
     def _note_damage(self, boot: UUID, folder: SpoolFolder) -> None:
-        damaged = sum(folder.damaged_segments().values())
-        self._damaged_bytes += damaged
+        self._damaged[boot] = folder.damaged_segments()
+        damaged = sum(self._damaged[boot].values())
         found = {"boot": str(boot), "damaged_bytes": damaged}
         logger.log(logging.ERROR if damaged else logging.WARNING, "spool.adopted", extra=found)
 

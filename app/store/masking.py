@@ -65,7 +65,7 @@ RULES = (
     _Rule("email", re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}"), _always),
     _Rule("iban", re.compile(_ALONE + r"[A-Za-z]{2}\d\d(?:\w{11,30}|(?: \w{4}){2,7}(?: \w{1,3})?)(?!\w)"), _is_iban),
     _Rule("card", re.compile(_ALONE + r"\d(?:[ -]?\d){12,18}(?![\w])"), _is_card),
-    _Rule("phone", re.compile(r"(?<![\w£$€#.,])(?:\+|00)\d(?:[ ().-]{0,2}\d){8,13}(?!\w)"), _is_phone),
+    _Rule("phone", re.compile(_ALONE + r"(?:\+|00)\d(?:[ ().-]{0,2}\d){8,13}(?!\w)"), _is_phone),
     _Rule("phone", re.compile(_ALONE + r"\(?0\d{2,4}\)?(?:[ -]?\d){6,8}(?!\w)"), _is_phone),
     _Rule("nhs_number", re.compile(_ALONE + r"\d{3}[ -]?\d{3}[ -]?\d{4}(?!\w)"), _is_nhs_number),
     _Rule("ni_number", re.compile(r"(?<!\w)[A-Za-z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-Da-d](?!\w)"), _always),

@@ -9,12 +9,11 @@ from pathlib import Path
 from uuid import UUID
 
 from sqlalchemy import Table, delete, select, text
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.errors import StoreUnavailable
 from app.store.partitions import creation, month_of_partition, uuid7_floor
-from app.store.postgres import Postgres, RecordsRefused
+from app.store.postgres import Postgres
 from app.store.set_aside import remove_older_set_aside
 from app.store.tables import consultation_contents, consultations, llm_call_contents, llm_calls
 
@@ -64,7 +63,7 @@ class Retention:
             try:
                 done = await self.run()
                 logger.info("retention.finished", extra=vars(done))
-            except (StoreUnavailable, RecordsRefused, SQLAlchemyError) as error:
+            except StoreUnavailable as error:
                 logger.warning("retention.failed", extra={"reason": str(error)})
             await asyncio.sleep(EVERY_SECONDS)
 

@@ -51,7 +51,7 @@ class Shipper:
         on_quarantined: Callable[[Frame], None],
     ) -> None:
         self.shipped = 0
-        self.is_reaching_the_database = True
+        self._is_reaching_the_database = True
         self._postgres = postgres
         self._quarantine = quarantine
         self._on_shipped = on_shipped
@@ -84,15 +84,15 @@ class Shipper:
             try:
                 more = await self._ship_batch(source)
             except (StoreUnavailable, OSError) as error:
-                if self.is_reaching_the_database:
+                if self._is_reaching_the_database:
                     logger.warning("spool.not_shipping", extra={"reason": str(error)})
-                self.is_reaching_the_database = False
+                self._is_reaching_the_database = False
                 await asyncio.sleep(RETRY_SECONDS[min(attempts, len(RETRY_SECONDS) - 1)])
                 attempts += 1
                 continue
-            if not self.is_reaching_the_database:
+            if not self._is_reaching_the_database:
                 logger.info("spool.shipping_again")
-            self.is_reaching_the_database = True
+            self._is_reaching_the_database = True
             if more:
                 # A backlog drains in half the time at most, so that it never crowds out the checks.
                 await asyncio.sleep(time.monotonic() - started)

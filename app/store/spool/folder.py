@@ -3,7 +3,6 @@
 import contextlib
 import fcntl
 import json
-import logging
 import os
 import re
 from collections.abc import Iterator
@@ -11,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.store.spool.frames import HEADER, Frame, payload_bytes, scan
-
-logger = logging.getLogger(__name__)
 
 MAGIC = b"booking-spool\x00"
 FORMAT_VERSION = 1

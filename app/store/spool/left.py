@@ -1,7 +1,7 @@
 """What dead processes left: their folders, whose lock is free."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from uuid import UUID
 
@@ -26,9 +26,12 @@ def adopt_left_folders(root: Path) -> Iterator[tuple[UUID, SpoolFolder]]:
         yield boot, folder
 
 
-def leave(boot: UUID, folder: SpoolFolder, root: Path) -> None:
-    """Remove a spool whose records are in the database; what cannot be read of it stays for a person to look at."""
-    for number in folder.damaged_segments():
+def leave(boot: UUID, folder: SpoolFolder, root: Path, damaged: Iterable[int]) -> None:
+    """Remove a spool whose records are in the database; what cannot be read of it stays for a person to look at.
+
+    `damaged` are the numbers of the segments with damage between their frames.
+    """
+    for number in damaged:
         folder.move_segment(number, root / DAMAGED / f"{boot.hex}-{number}.seg")
     unreadable = folder.unreadable_segments()
     if not unreadable:

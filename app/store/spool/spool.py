@@ -76,8 +76,6 @@ class Spool:
         self.boot: UUID = uuid7()
         self.written = 0
         """Records acknowledged."""
-        self.failed = 0
-        """Records refused."""
         path = root / self.boot.hex
         path.mkdir(mode=0o700, parents=True)
         sync_folder(root)
@@ -267,9 +265,7 @@ class Spool:
 
     def _tell(self, group: Sequence[_Waiting], appended: Sequence[Appended], reason: str) -> None:
         for position, waiting in enumerate(group):
-            is_record = waiting.frame.kind is FrameKind.RECORD
-            self.written += bool(appended) and is_record
-            self.failed += bool(reason) and is_record
+            self.written += bool(appended) and waiting.frame.kind is FrameKind.RECORD
             if waiting.settled is None or waiting.settled.done():
                 continue
             if reason:

@@ -181,24 +181,6 @@ async def test_a_quiet_night_does_not_make_the_wait_look_long() -> None:
         assert await refused_seconds(admission) == 1
 
 
-async def test_a_closed_door_refuses_newcomers_and_waiters_but_not_who_is_inside() -> None:
-    admission = Admission(AdmissionLimits(1, 3, LONG))
-    holder, waiter = Holder(admission), Holder(admission)
-    await settled()
-
-    admission.close("the service is stopping")
-
-    with pytest.raises(ServiceBusy, match="stopping"):
-        await waiter.task
-    with pytest.raises(ServiceBusy, match="stopping"):
-        async with admission.permit():
-            pass
-    assert holder.has_it
-    holder.let_go.set()
-    await holder.task
-    await admission.idle()
-
-
 STEPS = st.lists(st.tuples(st.sampled_from(["ask", "let go", "cancel", "breathe"]), st.integers(0, 9)), max_size=60)
 
 

@@ -172,7 +172,7 @@ async def test_a_dead_process_leaves_its_spool_whole(spool: Spool, tmp_path: Pat
     assert boot == spool.boot
     assert kept(folder) == [b"acknowledged"]
     assert folder.damaged_segments() == {}, "a torn last frame was acknowledged to nobody"
-    leave(boot, folder, tmp_path / "other")
+    leave(boot, folder, tmp_path / "other", folder.damaged_segments())
     assert list((tmp_path / "other").iterdir()) == []
 
 
@@ -190,7 +190,7 @@ async def test_damage_inside_a_segment_is_counted_and_the_segment_kept_for_a_per
 
     assert kept(folder) == [b"one" * 9, b"three" * 9]
     assert sum(folder.damaged_segments().values()) == appended[1].end.offset - appended[1].position.offset
-    leave(boot, folder, tmp_path / "other")
+    leave(boot, folder, tmp_path / "other", folder.damaged_segments())
     assert [path.name for path in (tmp_path / "other").iterdir()] == ["damaged"]
 
 
@@ -203,7 +203,7 @@ async def test_a_segment_of_another_format_waits_for_a_version_that_knows_it(spo
     (copy / "00000001.seg").write_bytes(segment)
 
     ((boot, folder),) = adopt_left_folders(tmp_path / "other")
-    leave(boot, folder, tmp_path / "other")
+    leave(boot, folder, tmp_path / "other", folder.damaged_segments())
 
     assert kept(folder) == []
     assert (copy / "00000001.seg").read_bytes() == segment

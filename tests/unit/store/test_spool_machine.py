@@ -79,7 +79,7 @@ class SpoolMachine(RuleBasedStateMachine):
         frames = list(folder.frames(folder.checkpoint()))
         self.shipped += [frame.payload for frame, _, _ in frames if frame.kind is FrameKind.RECORD]
         assert folder.damaged_segments() == {}
-        leave(boot, folder, root)
+        leave(boot, folder, root, folder.damaged_segments())
         assert list(root.iterdir()) == []
 
     @invariant()
