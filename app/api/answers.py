@@ -6,9 +6,11 @@ from typing import Any
 from app.api.schemas import (
     CallOut,
     CheckOut,
+    DecisionEvent,
     Eligibility,
     EvidenceOut,
     FactOut,
+    FactsEvent,
     PolicyOut,
     StoredCheckOut,
     TraceStepOut,
@@ -19,33 +21,50 @@ from app.store.records import CheckRecord
 
 def check_out(record: CheckRecord) -> CheckOut:
     """The reply to an answered check; the same for the first request and for every retry of it."""
-    decision = record.decision
-    if decision is None:
-        raise ValueError(f"check {record.id} ended as {record.outcome!r} and has no reply")
     return CheckOut(
         **{name: getattr(record, name) for name in _ANSWERED},
-        eligibility=Eligibility(criteria_met=decision["criteria_met"], reason_code=decision["reason_code"]),
-        action=decision["action"],
-        appointment=decision["appointment"],
-        facts=_facts(record.facts, [message["content"] for message in record.messages]) if record.facts else None,
-        missing_facts=decision["missing_facts"],
-        policy=_policy(record),
+        **_decided(record),
+        facts=_facts_of(record),
         flags=list(record.flags),
         usage=UsageOut(**record.usage),
     )
 
 
+def facts_event(record: CheckRecord) -> FactsEvent:
+    return FactsEvent(facts=_facts_of(record), missing_facts=_decided(record)["missing_facts"])
+
+
+def decision_event(record: CheckRecord) -> DecisionEvent:
+    return DecisionEvent(id=record.id, design=record.design, enforcement=record.enforcement, **_decided(record))
+
+
+def _decided(record: CheckRecord) -> dict[str, Any]:
+    decision = record.decision
+    if decision is None:
+        raise ValueError(f"check {record.id} ended as {record.outcome!r} and has no decision")
+    return {
+        "eligibility": Eligibility(criteria_met=decision["criteria_met"], reason_code=decision["reason_code"]),
+        "action": decision["action"],
+        "appointment": decision["appointment"],
+        "missing_facts": decision["missing_facts"],
+        "policy": _policy(record),
+    }
+
+
+def _facts_of(record: CheckRecord) -> dict[str, FactOut] | None:
+    return _facts(record.facts, [message["content"] for message in record.messages]) if record.facts else None
+
+
 def stored_check_out(record: CheckRecord) -> StoredCheckOut:
     """Contents that were erased are null."""
     decision = record.decision
-    contents = [message["content"] for message in record.messages]
     return StoredCheckOut(
         **{name: getattr(record, name) for name in _COPIED},
         eligibility=Eligibility(**{k: decision[k] for k in ("criteria_met", "reason_code")}) if decision else None,
         action=decision["action"] if decision else None,
         appointment=decision["appointment"] if decision else None,
         missing_facts=decision["missing_facts"] if decision else [],
-        facts=_facts(record.facts, contents) if record.facts else None,
+        facts=_facts_of(record),
         policy=_policy(record),
         flags=list(record.flags),
         messages=list(record.messages) or None,

@@ -7,6 +7,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from app.api.connection import ClientGone
 from app.api.problems import (
     INTERNAL,
     INVALID_REQUEST,
@@ -18,7 +19,6 @@ from app.api.problems import (
     kind_of,
     refusal,
 )
-from app.api.routes import ClientGone
 from app.errors import ServiceBusy, ServiceError
 
 BY_STATUS = {404: NOT_FOUND, 405: METHOD_NOT_ALLOWED, 400: NOT_JSON}
@@ -69,8 +69,12 @@ def _message(problem: Any) -> str:
 
 
 async def _on_service_error(http: Request, error: ServiceError) -> Response:
+    return service_refusal(error, http.state.request_id)
+
+
+def service_refusal(error: ServiceError, request_id: str) -> Response:
     wait = error.retry_after_seconds if isinstance(error, ServiceBusy) else None
-    return _answer(http, kind_of(error), str(error), retry_after_seconds=wait)
+    return refusal(kind_of(error), str(error), request_id, retry_after_seconds=wait)
 
 
 async def _on_http(http: Request, error: HTTPException) -> Response:

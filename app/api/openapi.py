@@ -25,6 +25,9 @@ from app.api.problems import (
     UNAUTHORIZED,
     Kind,
 )
+from app.api.schemas import DecisionEvent, FactsEvent, NarrationEvent
+
+EVENT_STREAM = "text/event-stream"
 
 PROBLEM_SCHEMA = {
     "type": "object",
@@ -35,9 +38,28 @@ PROBLEM_SCHEMA = {
         "status": {"type": "integer"},
         "detail": {"type": "string"},
         "request_id": {"type": "string"},
+        "retry_after_seconds": {
+            "type": "integer",
+            "description": "As in Retry-After, for where no header can be sent.",
+        },
         "errors": {"type": "array", "items": {"type": "object", "additionalProperties": {"type": "string"}}},
     },
     "required": ["type", "title", "status", "detail", "request_id"],
+}
+
+EVENT_STREAM_SCHEMA = {
+    "type": "string",
+    "description": (
+        "Server-sent events: `facts`, `decision`, any number of `narration`, `done` with the whole reply. `error` ends "
+        "the stream in place of `done` and holds a problem. Comments keep the connection open. The schemas of the "
+        "data, a JSON text each, by event, are in `x-events`; that of `done` is the reply as application/json."
+    ),
+    "x-events": {
+        "facts": FactsEvent.model_json_schema(mode="serialization"),
+        "decision": DecisionEvent.model_json_schema(mode="serialization"),
+        "narration": NarrationEvent.model_json_schema(mode="serialization"),
+        "error": PROBLEM_SCHEMA,
+    },
 }
 
 _ALWAYS = (HEADERS_TOO_LARGE, INTERNAL, BODY_TOO_LARGE)
@@ -67,7 +89,7 @@ def responses(*kinds: Kind) -> dict[int | str, dict[str, Any]]:
 OF_A_CHECK = responses(
     *_WITH_KEY, INVALID_REQUEST, INVALID_HEADER, NOT_JSON, MESSAGE_TOO_LONG, RATE_LIMITED, NOT_READY, OVERLOADED,
     ENGINE_FAILED, DEADLINE_EXCEEDED, STORE_UNAVAILABLE, IDEMPOTENCY_IN_FLIGHT, IDEMPOTENCY_MISMATCH, CONTENT_ERASED,
-) | {200: {"links": _IDENTIFIED}}  # fmt: skip
+) | {200: {"links": _IDENTIFIED, "content": {EVENT_STREAM: {"schema": EVENT_STREAM_SCHEMA}}}}  # fmt: skip
 OF_A_RECORD = responses(*_OF_A_RECORD)
 OF_METRICS = responses(*_WITH_KEY)
 OF_HEALTH = responses(*_ALWAYS)

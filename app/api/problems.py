@@ -96,7 +96,11 @@ def kind_of(error: ServiceError) -> Kind:
 
 
 def problem_body(
-    kind: Kind, detail: str, request_id: str, errors: list[dict[str, str]] | None = None
+    kind: Kind,
+    detail: str,
+    request_id: str,
+    errors: list[dict[str, str]] | None = None,
+    retry_after_seconds: int | None = None,
 ) -> dict[str, Any]:
     body: dict[str, Any] = {
         "type": TYPE_PREFIX + kind.name,
@@ -105,6 +109,8 @@ def problem_body(
         "detail": detail,
         "request_id": request_id,
     }
+    if retry_after_seconds:
+        body["retry_after_seconds"] = retry_after_seconds
     return body | ({"errors": errors} if errors else {})
 
 
@@ -132,5 +138,5 @@ def problem_response(
     headers = {"Retry-After": str(wait)} if wait else {}
     if kind is UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
-    body = problem_body(kind, detail, request_id, errors)
+    body = problem_body(kind, detail, request_id, errors, wait)
     return JSONResponse(body, kind.status, headers, media_type="application/problem+json")

@@ -1,11 +1,9 @@
 """The HTTP interface of checks and their records."""
 
-import asyncio
 import hashlib
 import re
 import secrets
-from collections.abc import Coroutine
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 from uuid import UUID
 
 from fastapi import APIRouter, Body, Depends, Request, Response
@@ -13,6 +11,8 @@ from uuid6 import uuid7
 
 from app.api.access import Access, require
 from app.api.answers import check_out, stored_check_out
+from app.api.connection import while_connected
+from app.api.event_stream import stream_check, wants_events
 from app.api.keys import Caller
 from app.api.openapi import OF_A_CHECK, OF_A_RECORD
 from app.api.problems import INVALID_HEADER, Problem
@@ -26,7 +26,6 @@ from app.pipeline.grounding import Message
 from app.pipeline.request import CheckRequest, IdempotencyKey
 from app.telemetry.clock import utc_now
 
-T = TypeVar("T")
 N = TypeVar("N", DesignName, Enforcement)
 
 DESIGN_HEADER, ENFORCEMENT_HEADER = "X-Schema-Design", "X-Enforcement"
@@ -73,10 +72,6 @@ _HEADERS = [
 ]
 
 
-class ClientGone(Exception):
-    """Nobody is left to answer."""
-
-
 def build_check_router(checks: Checks, access: Access, readiness: Readiness) -> APIRouter:
     router = APIRouter()
 
@@ -96,18 +91,20 @@ def build_check_router(checks: Checks, access: Access, readiness: Readiness) -> 
     async def check(
         caller: Annotated[Caller, Depends(may_check)], body: Annotated[CheckIn, Body()], http: Request
     ) -> Response:
-        """Extract the facts, decide, reply. Every answer has a stored record."""
+        """Extract the facts, decide, reply. Every answer has a stored record.
+
+        `Accept: text/event-stream` gets the same check as it happens.
+        """
         if body.sampling != SamplingIn():
             require(caller, "eval")
         request = _check_request(body, http, caller, checks)
         await readiness.require()
-        answer = await _while_connected(http, checks.check(request))
+        if wants_events(http):
+            stream = await stream_check(http, checks, request)
+            return _marked(stream, stream.is_replay, stream.is_first_known)
+        answer = await while_connected(http.receive, checks.check(request))
         response = Response(check_out(answer.record).model_dump_json(), media_type="application/json")
-        if answer.is_replay:
-            response.headers[REPLAYED_HEADER] = "true"
-        elif not answer.is_first_known:
-            response.headers[UNCHECKED_HEADER] = "true"
-        return response
+        return _marked(response, answer.is_replay, answer.is_first_known)
 
     @router.get("/consultations/{check_id}", operation_id="read", response_model=StoredCheckOut, responses=OF_A_RECORD)
     async def read(check_id: UUID, http: Request) -> StoredCheckOut:
@@ -116,6 +113,14 @@ def build_check_router(checks: Checks, access: Access, readiness: Readiness) -> 
         return stored_check_out(await checks.read(check_id))
 
     return router
+
+
+def _marked(response: Response, is_replay: bool, is_first_known: bool) -> Response:
+    if is_replay:
+        response.headers[REPLAYED_HEADER] = "true"
+    elif not is_first_known:
+        response.headers[UNCHECKED_HEADER] = "true"
+    return response
 
 
 def _check_request(body: CheckIn, http: Request, caller: Caller, checks: Checks) -> CheckRequest:
@@ -187,27 +192,3 @@ def _one_of(names: type[N], header: str, value: str, also: str = "") -> N:
     except ValueError:
         detail = f"{header} must be one of {', '.join(names)} {also}".strip()
         raise Problem(INVALID_HEADER, detail, [{"header": header, "detail": detail}]) from None
-
-
-async def _while_connected(http: Request, work: Coroutine[Any, Any, T]) -> T:
-    """Stop the work when the client goes away: a handler is not cancelled by itself. Raises ClientGone."""
-    task = asyncio.create_task(work)
-    gone = asyncio.create_task(_disconnected(http))
-    try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            return task.result()
-        task.cancel()
-        await asyncio.wait({task})
-        if task.cancelled():
-            raise ClientGone
-        return task.result()
-    finally:
-        gone.cancel()
-        if not task.done():
-            task.cancel()
-
-
-async def _disconnected(http: Request) -> None:
-    while (await http.receive())["type"] != "http.disconnect":
-        pass

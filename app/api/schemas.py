@@ -177,6 +177,34 @@ class CheckOut(BaseModel):
     timings_ms: dict[str, float]
 
 
+class FactsEvent(BaseModel):
+    """What was understood; null for designs in which the model decides."""
+
+    facts: dict[str, FactOut] | None
+    missing_facts: list[str]
+
+
+class DecisionEvent(BaseModel):
+    """Told once it is kept, before any words."""
+
+    id: UUID
+    design: DesignName
+    enforcement: Enforcement
+    eligibility: Eligibility
+    action: Action
+    appointment: AppointmentOut | None
+    missing_facts: list[str]
+    policy: PolicyOut
+
+
+class NarrationEvent(BaseModel):
+    """More of the reply, or all of it anew."""
+
+    text: str
+    replaces: bool
+    """True: what came before is void, show this in its place."""
+
+
 class CallOut(BaseModel):
     id: UUID
     kind: str

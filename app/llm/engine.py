@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Protocol
 
@@ -56,6 +56,10 @@ class Sampling(BaseModel):
     """Ignored at temperature 0, where nothing is drawn."""
 
 
+TextListener = Callable[[str], None]
+"""Hears an answer piece by piece while it is generated; the pieces together are its text."""
+
+
 @dataclass(frozen=True)
 class Generation:
     text: str
@@ -87,8 +91,10 @@ class Engine(Protocol):
         """Build the schema's grammar now, so that no customer waits for it. Raises CallFailed if it cannot be built."""
         ...
 
-    async def generate(self, prompt: Prompt, schema: OutputSchema | None, sampling: Sampling) -> Generation:
-        """Answer one prompt; with a schema, the text is held to it by grammar.
+    async def generate(
+        self, prompt: Prompt, schema: OutputSchema | None, sampling: Sampling, on_text: TextListener | None = None
+    ) -> Generation:
+        """Answer one prompt; with a schema, the text is held to it by grammar. `on_text` changes nothing but who hears.
 
         Raises EngineNotReady, EngineOverloaded, PromptTooLong, CallFailed.
         """

@@ -1,13 +1,18 @@
 """Replies from a function or a file, after a settable delay: for frontends, tests and load."""
 
 import asyncio
+import dataclasses
 import json
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from app.errors import CallFailed, EngineNotReady, StartFailed
-from app.llm.engine import Generation, OutputSchema, Prompt, Sampling
+from app.llm.engine import Generation, OutputSchema, Prompt, Sampling, TextListener
+
+_PIECES = re.compile(r"\S+\s*|\s+")
+"""What is heard at a time: about a word."""
 
 Reply = Callable[[Prompt, OutputSchema | None, Sampling], str | Generation]
 """Text is wrapped as a whole answer; a Generation is passed on as it is; a raised EngineError is raised."""
@@ -35,11 +40,22 @@ class ScriptedEngine:
     async def compile(self, schema: OutputSchema) -> None:
         await self.check()
 
-    async def generate(self, prompt: Prompt, schema: OutputSchema | None, sampling: Sampling) -> Generation:
+    async def generate(
+        self, prompt: Prompt, schema: OutputSchema | None, sampling: Sampling, on_text: TextListener | None = None
+    ) -> Generation:
         await self.check()
         started = time.perf_counter()
-        await asyncio.sleep(self._latency_seconds)
-        reply = self._reply(prompt, schema, sampling)
+        if on_text is None:
+            await asyncio.sleep(self._latency_seconds)
+            return self._generation(prompt, self._reply(prompt, schema, sampling), started)
+        generation = self._generation(prompt, self._reply(prompt, schema, sampling), started)
+        pieces = _PIECES.findall(generation.text)
+        for piece in pieces:
+            await asyncio.sleep(self._latency_seconds / len(pieces))
+            on_text(piece)
+        return dataclasses.replace(generation, latency_ms=(time.perf_counter() - started) * 1000)
+
+    def _generation(self, prompt: Prompt, reply: str | Generation, started: float) -> Generation:
         if isinstance(reply, Generation):
             return reply
         return Generation(

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 from app.errors import EngineLost, EngineNotReady
-from app.llm.engine import Engine, Generation, OutputSchema, Prompt, Sampling
+from app.llm.engine import Engine, Generation, OutputSchema, Prompt, Sampling, TextListener
 
 logger = logging.getLogger(__name__)
 
@@ -83,8 +83,10 @@ class SupervisedEngine:
         await self._require().compile(schema)
         self._schemas[schema.sha256] = schema
 
-    async def generate(self, prompt: Prompt, schema: OutputSchema | None, sampling: Sampling) -> Generation:
-        call = asyncio.create_task(self._require().generate(prompt, schema, sampling))
+    async def generate(
+        self, prompt: Prompt, schema: OutputSchema | None, sampling: Sampling, on_text: TextListener | None = None
+    ) -> Generation:
+        call = asyncio.create_task(self._require().generate(prompt, schema, sampling, on_text))
         self._calls.add(call)
         call.add_done_callback(self._calls.discard)
         try:

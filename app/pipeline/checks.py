@@ -20,6 +20,7 @@ from app.pipeline.designs import ALL_CALLS
 from app.pipeline.extract import extract
 from app.pipeline.grounding import Agreement, Fact, GroundedFacts, ground
 from app.pipeline.idempotency import Retries
+from app.pipeline.listener import Listener
 from app.pipeline.narrate import Narration, NarrationMode, narrate, narrate_without_time
 from app.pipeline.request import CheckRequest
 from app.pipeline.result import CheckResult, from_decision, to_record
@@ -73,7 +74,7 @@ class Checks:
             lint_schema(call.schema.json_schema)
             await self.engine.compile(call.schema)
 
-    async def check(self, request: CheckRequest) -> CheckAnswer:
+    async def check(self, request: CheckRequest, listener: Listener | None = None) -> CheckAnswer:
         """Raises EngineNotReady, ServiceBusy, StoreUnavailable, CheckInFlight, KeyReused and ContentErased before
         anything is begun; after that, any error leaves a record.
 
@@ -83,7 +84,7 @@ class Checks:
             earlier, is_first_known = await self._earlier(request)
             if earlier is not None:
                 return CheckAnswer(earlier, is_replay=True)
-            record = await self._admitted(request)
+            record = await self._admitted(request, listener, is_first_known)
             return CheckAnswer(record, is_first_known=is_first_known)
 
     async def read(self, check_id: UUID) -> CheckRecord:
@@ -100,13 +101,15 @@ class Checks:
         except StoreUnavailable:
             return None, False
 
-    async def _admitted(self, request: CheckRequest) -> CheckRecord:
+    async def _admitted(self, request: CheckRequest, listener: Listener | None, is_first_known: bool) -> CheckRecord:
         await self.engine.check()
         self.call_log.require_room()
         async with self.admission.permit(request.deadline.left_seconds):
-            log = RunLog(request)
+            log = RunLog(request, listener)
             with metrics.IN_FLIGHT.labels(*log.condition).track_inprogress():
-                self.call_log.begin(self._stored(self._record(log, "interrupted", "process-died", None)))
+                self.call_log.begin(self._unended(log))
+                if listener is not None:
+                    listener.begun(is_first_known=is_first_known)
                 return await self._recorded(log)
 
     async def _recorded(self, log: RunLog) -> CheckRecord:
@@ -145,6 +148,8 @@ class Checks:
         log.flags += disagreement_flags(facts)
         with log.timed("policy"):
             decision = decide(facts.to_policy_facts(request.received_at, request.timezone), self.policy)
+        log.facts, log.decision = facts, decision
+        await self._tell_decision(log)
         narration = await self._narrate(decision, log)
         return from_decision(
             decision,
@@ -156,6 +161,15 @@ class Checks:
             consistent=True,
             narration_source=narration.source,
         )
+
+    async def _tell_decision(self, log: RunLog) -> None:
+        """Kept before it is told. Raises StoreUnavailable."""
+        if log.listener is None:
+            return
+        record = self._unended(log)
+        with log.timed("log"):
+            await self.call_log.keep_decision(record)
+        log.listener.decided(record)
 
     async def _narrate(self, decision: Decision, log: RunLog) -> Narration:
         """In the service's own words when there is hardly time for the model's."""
@@ -170,8 +184,12 @@ class Checks:
     def _record(self, log: RunLog, outcome: CheckOutcome, error: str | None, result: CheckResult | None) -> CheckRecord:
         return to_record(log, outcome, error, result, self.policy, self.engine.model)
 
-    def _stored(self, record: CheckRecord) -> CheckRecord:
-        return _masked(record) if self.limits.mask_stored_text else record
+    def _unended(self, log: RunLog) -> CheckRecord:
+        """What is kept of the check should this process die now."""
+        return self._stored(self._record(log, "interrupted", "process-died", None))
+
+    def _stored(self, record: CheckRecord, *, is_final: bool = False) -> CheckRecord:
+        return _masked(record, is_final) if self.limits.mask_stored_text else record
 
     async def _keep(
         self, log: RunLog, outcome: CheckOutcome, error: str | None, result: CheckResult | None
@@ -191,7 +209,7 @@ class Checks:
         metrics.CHECKS.labels(*log.condition, outcome).inc()
         metrics.CHECK_SECONDS.labels(*log.condition).observe(log.elapsed_ms / 1000)
         record = self._record(log, outcome, error, result)
-        stored = self._stored(record)
+        stored = self._stored(record, is_final=True)
         fields = {"check_id": str(record.id), "request_id": record.request_id, "outcome": outcome, "error": error}
         try:
             await self.call_log.write(stored)
@@ -203,7 +221,7 @@ class Checks:
         return record if stored.response_text is None else stored
 
 
-def _masked(record: CheckRecord) -> CheckRecord:
+def _masked(record: CheckRecord, is_final: bool) -> CheckRecord:
     """What cannot be masked is not kept: the decision is."""
     try:
         safe, found = mask_record(record)
@@ -211,7 +229,7 @@ def _masked(record: CheckRecord) -> CheckRecord:
         log_events.error("check.not_masked", extra={"check_id": str(record.id), "error": type(error).__name__})
         metrics.MASKING_FAILED.inc()
         return without_contents(record)
-    for kind, times in found.items():
+    for kind, times in found.items() if is_final else ():  # counted once a check
         metrics.MASKED.labels(kind).inc(times)
     return safe
 

@@ -7,7 +7,7 @@ from typing import Any
 import app
 from app.pipeline.grounding import Fact, GroundedFacts
 from app.pipeline.run_log import RunLog
-from app.policy import Action, Decision, Policy, ReasonCode, TraceStep
+from app.policy import Action, Appointment, Decision, Policy, ReasonCode, TraceStep
 from app.store.records import CheckOutcome, CheckRecord
 from app.telemetry.clock import utc_now
 
@@ -42,19 +42,20 @@ class CheckResult:
 
 
 def from_decision(decision: Decision, facts: GroundedFacts, **rest: Any) -> CheckResult:
-    appointment = decision.appointment
     return CheckResult(
         criteria_met=decision.criteria_met,
         reason_code=decision.reason_code,
         action=decision.action,
-        appointment=AppointmentText(appointment.date.isoformat(), appointment.time.isoformat("minutes"))
-        if appointment
-        else None,
+        appointment=_in_iso(decision.appointment) if decision.appointment else None,
         facts=facts,
         missing_facts=decision.missing_facts,
         trace=decision.trace,
         **rest,
     )
+
+
+def _in_iso(appointment: Appointment) -> AppointmentText:
+    return AppointmentText(appointment.date.isoformat(), appointment.time.isoformat("minutes"))
 
 
 def stored_facts(facts: GroundedFacts) -> dict[str, Any]:
@@ -89,6 +90,8 @@ def to_record(
     log: RunLog, outcome: CheckOutcome, error: str | None, result: CheckResult | None, policy: Policy, model: str
 ) -> CheckRecord:
     request = log.request
+    facts = result.facts if result else log.facts
+    decided = result or log.decision
     return CheckRecord(
         id=request.id,
         received_at=request.received_at,
@@ -104,11 +107,11 @@ def to_record(
         error=error,
         service_version=app.__version__,
         model=model,
-        facts=stored_facts(result.facts) if result and result.facts else None,
-        decision=_stored_decision(result) if result else None,
+        facts=stored_facts(facts) if facts else None,
+        decision=_stored_decision(decided) if decided else None,
         policy_version=policy.version,
         policy_hash=policy.content_hash,
-        trace=[_stored_step(step) for step in result.trace] if result else None,
+        trace=[_stored_step(step) for step in decided.trace] if decided else None,
         valid=result.valid if result else None,
         strict_json=result.strict_json if result else None,
         field_order_ok=result.field_order_ok if result else None,
@@ -130,11 +133,14 @@ def _stored_step(step: TraceStep) -> dict[str, Any]:
     return {"rule": step.rule, "clause": step.clause, "inputs": dict(step.inputs), "outcome": step.outcome}
 
 
-def _stored_decision(result: CheckResult) -> dict[str, Any]:
+def _stored_decision(decided: CheckResult | Decision) -> dict[str, Any]:
+    appointment = decided.appointment
+    if isinstance(appointment, Appointment):
+        appointment = _in_iso(appointment)
     return {
-        "criteria_met": result.criteria_met,
-        "reason_code": result.reason_code.value,
-        "action": result.action.value,
-        "appointment": asdict(result.appointment) if result.appointment else None,
-        "missing_facts": list(result.missing_facts),
+        "criteria_met": decided.criteria_met,
+        "reason_code": decided.reason_code.value,
+        "action": decided.action.value,
+        "appointment": asdict(appointment) if appointment else None,
+        "missing_facts": list(decided.missing_facts),
     }

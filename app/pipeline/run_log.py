@@ -8,9 +8,12 @@ from datetime import datetime
 
 from uuid6 import uuid7
 
-from app.llm.engine import Engine, Generation, Sampling
+from app.llm.engine import Engine, Generation, Sampling, TextListener
 from app.pipeline.design import Enforcement, ModelCall
+from app.pipeline.grounding import GroundedFacts
+from app.pipeline.listener import Listener
 from app.pipeline.request import CheckRequest
+from app.policy import Decision
 from app.store.records import CallKind, CallRecord
 from app.telemetry import metrics
 from app.telemetry.clock import utc_now
@@ -21,11 +24,15 @@ class RunLog:
     """Of one check: its calls, its stage timings, its flags."""
 
     request: CheckRequest
+    listener: Listener | None = None
     started_at: datetime = field(default_factory=utc_now)
     calls: list[CallRecord] = field(default_factory=list)
     timings_ms: dict[str, float] = field(default_factory=dict)
     flags: list[str] = field(default_factory=list)
     stage: str = "start"
+    facts: GroundedFacts | None = None
+    decision: Decision | None = None
+    """Both from the moment they are known: they are kept also when the check ends without a reply."""
     _clock: float = field(default_factory=time.perf_counter)
 
     @contextmanager
@@ -55,7 +62,9 @@ class RunLog:
             "completion_tokens": sum(call.completion_tokens or 0 for call in self.calls),
         }
 
-    async def ask(self, engine: Engine, kind: CallKind, call: ModelCall, user: str) -> Generation:
+    async def ask(
+        self, engine: Engine, kind: CallKind, call: ModelCall, user: str, on_text: TextListener | None = None
+    ) -> Generation:
         """One call of the model; recorded also when it raises or is cancelled."""
         request = self.request
         sampling = Sampling(
@@ -69,7 +78,7 @@ class RunLog:
         generation: Generation | None = None
         failure: str | None = None
         try:
-            generation = await engine.generate(prompt, call.schema if constrained else None, sampling)
+            generation = await engine.generate(prompt, call.schema if constrained else None, sampling, on_text)
             return generation
         except BaseException as error:
             failure = type(error).__name__

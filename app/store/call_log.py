@@ -64,6 +64,9 @@ class CallLog(Protocol):
     def begin(self, record: CheckRecord) -> None:
         """What is to be kept of a check should this process die before its end."""
 
+    async def keep_decision(self, record: CheckRecord) -> None:
+        """In place of what `begin` was given; durable when this returns. Raises StoreUnavailable."""
+
     async def write(self, record: CheckRecord) -> None:
         """Keep the record, all of it or nothing; durable when this returns. Writing an id again changes nothing.
 
@@ -151,6 +154,13 @@ class SpooledCallLog:
     def begin(self, record: CheckRecord) -> None:
         self._open_starts[record.id] = self._spool.end.segment
         self._spool.append(FrameKind.STARTED, to_json_bytes(record))
+
+    async def keep_decision(self, record: CheckRecord) -> None:
+        try:
+            async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
+                await self._spool.append_durably(FrameKind.STARTED, to_json_bytes(record))
+        except (SpoolFailed, TimeoutError) as error:
+            raise StoreUnavailable(f"the decision of check {record.id} cannot be kept; look at the disk") from error
 
     async def write(self, record: CheckRecord) -> None:
         work = asyncio.create_task(self._write(record))

@@ -43,6 +43,18 @@ async def test_a_whole_answer_satisfies_its_schema_in_the_order_declared(engine:
         assert generation.latency_ms > 0
 
 
+async def test_who_listens_hears_the_text_in_pieces_and_nothing_else_changes(engine: Engine) -> None:
+    sampling = Sampling(max_tokens=40)
+    heard: list[str] = []
+
+    alone = await engine.generate(PROMPT, SCHEMA, sampling)
+    listened = await engine.generate(PROMPT, SCHEMA, sampling, heard.append)
+
+    assert "".join(heard) == listened.text == alone.text
+    assert len(heard) > 1 or engine.model == "scripted"
+    assert (listened.finish_reason, listened.completion_tokens) == (alone.finish_reason, alone.completion_tokens)
+
+
 async def test_an_answer_may_be_unconstrained(engine: Engine) -> None:
     generation = await engine.generate(PROMPT, None, Sampling(max_tokens=3))
 

@@ -22,7 +22,7 @@ from app.errors import (
     PromptTooLong,
     StartFailed,
 )
-from app.llm.engine import ChatMessage, Generation, OutputSchema, Prompt, Sampling
+from app.llm.engine import ChatMessage, Generation, OutputSchema, Prompt, Sampling, TextListener
 from app.llm.vllm_engine.processes import are_stopped, cpu_seconds, descendants, end_processes
 from app.llm.vllm_engine.run_dir import make_run_dir, note_shared_memory, remove_left_run_dirs, remove_run_dir
 from app.llm.vllm_engine.schemas import grammar_schema
@@ -88,13 +88,16 @@ class VllmEngine:
         prompt = Prompt("compile", "1", (ChatMessage("user", "{}"),))
         await self.generate(prompt, schema, Sampling(max_tokens=1))
 
-    async def generate(self, prompt: Prompt, schema: OutputSchema | None, sampling: Sampling) -> Generation:
+    async def generate(
+        self, prompt: Prompt, schema: OutputSchema | None, sampling: Sampling, on_text: TextListener | None = None
+    ) -> Generation:
         await self.check()
         token_ids = self._render(prompt)
         room = self._llm.model_config.max_model_len - sampling.max_tokens
         if len(token_ids) > room:
             raise PromptTooLong(len(token_ids), room)
-        call = asyncio.create_task(self._call(token_ids, schema, sampling, self._new_tokens(prompt.name, token_ids)))
+        new_tokens = self._new_tokens(prompt.name, token_ids)
+        call = asyncio.create_task(self._call(token_ids, schema, sampling, new_tokens, on_text))
         self._calls.add(call)
         call.add_done_callback(self._calls.discard)
         try:
@@ -199,33 +202,43 @@ class VllmEngine:
         return await self._call([0], None, Sampling(max_tokens=1), PROBE_TOKENS)
 
     async def _call(
-        self, token_ids: list[int], schema: OutputSchema | None, sampling: Sampling, new_tokens: int
+        self,
+        token_ids: list[int],
+        schema: OutputSchema | None,
+        sampling: Sampling,
+        new_tokens: int,
+        on_text: TextListener | None = None,
     ) -> Generation:
         from vllm.v1.engine.exceptions import EngineDeadError
 
         request_id = uuid4().hex
         started = time.perf_counter()
-        final: Any = None
+        text, completion_tokens, finish_reason = "", 0, None
         self._progress.began(request_id, new_tokens)
         try:
-            outputs = self._llm.generate({"prompt_token_ids": token_ids}, _parameters(schema, sampling), request_id)
+            parameters = _parameters(schema, sampling, in_pieces=on_text is not None)
+            outputs = self._llm.generate({"prompt_token_ids": token_ids}, parameters, request_id)
             async with contextlib.aclosing(outputs):
-                async for output in outputs:
-                    final = output
+                async for output in outputs:  # pieces where somebody listens, else the whole at once
+                    piece = output.outputs[0]
+                    text += piece.text
+                    completion_tokens += len(piece.token_ids)
+                    finish_reason = piece.finish_reason
+                    if on_text is not None and piece.text:
+                        on_text(piece.text)
         except EngineDeadError as error:
             raise EngineLost("the engine's process died during this call", "died") from error
         except Exception as error:
             raise _translated(error) from error
         finally:
             self._progress.ended(request_id)
-        choice = final.outputs[0]
-        if choice.finish_reason not in ("stop", "length", "abort"):
-            raise CallFailed(f"the engine ended the call with {choice.finish_reason!r}")
+        if finish_reason not in ("stop", "length", "abort"):
+            raise CallFailed(f"the engine ended the call with {finish_reason!r}")
         return Generation(
-            text=choice.text,
-            finish_reason=choice.finish_reason,
+            text=text,
+            finish_reason=finish_reason,
             prompt_tokens=len(token_ids),
-            completion_tokens=len(choice.token_ids),
+            completion_tokens=completion_tokens,
             latency_ms=(time.perf_counter() - started) * 1000,
         )
 
@@ -251,7 +264,7 @@ class VllmEngine:
                 probe.add_done_callback(_retrieve)
 
 
-def _parameters(schema: OutputSchema | None, sampling: Sampling) -> Any:
+def _parameters(schema: OutputSchema | None, sampling: Sampling, *, in_pieces: bool) -> Any:
     from vllm import SamplingParams
     from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 
@@ -260,7 +273,7 @@ def _parameters(schema: OutputSchema | None, sampling: Sampling) -> Any:
         # Nothing is drawn at temperature 0, so no generator is made: on CPU a seeded one can kill the engine.
         seed=sampling.seed if sampling.temperature > 0 else None,
         max_tokens=sampling.max_tokens,
-        output_kind=RequestOutputKind.FINAL_ONLY,
+        output_kind=RequestOutputKind.DELTA if in_pieces else RequestOutputKind.FINAL_ONLY,
         structured_outputs=StructuredOutputsParams(json=grammar_schema(schema.json_schema)) if schema else None,
     )
 

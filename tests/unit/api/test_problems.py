@@ -84,6 +84,7 @@ def test_a_problem_says_what_is_wrong_and_where() -> None:
         "status": 503,
         "detail": "the model is loading",
         "request_id": "r-1",
+        "retry_after_seconds": 10,
         "errors": [{"pointer": "/a", "detail": "b"}],
     }
 

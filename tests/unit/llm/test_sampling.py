@@ -76,7 +76,7 @@ def test_what_the_interface_lets_in_is_whole_numbers_and_real_ones_in_range(seed
 def test_where_nothing_is_drawn_no_seed_reaches_the_engine(temperature: float) -> None:
     from app.llm.vllm_engine.engine import _parameters
 
-    parameters = _parameters(None, Sampling(max_tokens=1, temperature=temperature, seed=7))
+    parameters = _parameters(None, Sampling(max_tokens=1, temperature=temperature, seed=7), in_pieces=False)
 
     assert parameters.seed is None and parameters.temperature == 0
 
@@ -87,6 +87,6 @@ def test_where_nothing_is_drawn_no_seed_reaches_the_engine(temperature: float) -
 def test_every_temperature_and_seed_that_is_taken_is_one_of_the_engines(temperature: float, seed: int) -> None:
     from app.llm.vllm_engine.engine import _parameters
 
-    parameters = _parameters(None, Sampling(max_tokens=1, temperature=temperature, seed=seed))
+    parameters = _parameters(None, Sampling(max_tokens=1, temperature=temperature, seed=seed), in_pieces=False)
 
     assert parameters.seed == seed and 0 <= parameters.temperature <= 2

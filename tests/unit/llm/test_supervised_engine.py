@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 
 from app.errors import EngineLost, EngineNotReady, StartFailed
-from app.llm.engine import ChatMessage, Engine, Generation, OutputSchema, Prompt, Sampling
+from app.llm.engine import ChatMessage, Engine, Generation, OutputSchema, Prompt, Sampling, TextListener
 from app.llm.supervised_engine import SupervisedEngine
 
 SCHEMA = OutputSchema("thing", {"type": "object"})
@@ -40,7 +40,9 @@ class FakeEngine:
     async def compile(self, schema: OutputSchema) -> None:
         self.compiled.append(schema.name)
 
-    async def generate(self, prompt: Prompt, schema: OutputSchema | None, sampling: Sampling) -> Generation:
+    async def generate(
+        self, prompt: Prompt, schema: OutputSchema | None, sampling: Sampling, on_text: TextListener | None = None
+    ) -> Generation:
         await self.check()
         self.asked += 1
         try:
