@@ -1,9 +1,10 @@
 """Streams over a real socket: told as it happens, kept before it is told, stopped with the client."""
 
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from signal import SIGKILL
-from typing import Any
 
 from tests.e2e.service import CHECK, IN_FLIGHT, Running, service, wait_until
 from tests.e2e.test_disconnects import BODY, ended, metric, wait_until_in_flight
@@ -13,34 +14,33 @@ STREAM = {"Accept": "text/event-stream"}
 SLOW = {"SCRIPT_LATENCY_SECONDS": "3"}
 
 
-def decided(running: Running, request_id: str) -> tuple[Any, list[Event]]:
-    """An open stream, read to its decision."""
-    request = running.client.build_request(
-        "POST", "/consultations/check", json=CHECK, headers=STREAM | {"X-Request-Id": request_id}
-    )
-    answer = running.client.send(request, stream=True)
-    received: list[Event] = []
-    for event in events(answer.iter_lines()):
-        received.append(event)
-        if event.name == "decision":
-            break
-    return answer, received
+@contextmanager
+def decided(running: Running, request_id: str) -> Iterator[list[Event]]:
+    """A stream that is open and read to its decision."""
+    headers = STREAM | {"X-Request-Id": request_id}
+    with running.client.stream("POST", "/consultations/check", json=CHECK, headers=headers) as answer:
+        lines = answer.iter_lines()  # httpx hangs up when this is let go
+        received: list[Event] = []
+        for event in events(lines):
+            received.append(event)
+            if event.name == "decision":
+                break
+        yield received
 
 
 def test_the_decision_is_told_while_the_reply_is_still_being_written(data_dir: Path) -> None:
     with service(data_dir, **SLOW) as running:
-        answer, received = decided(running, "r-1")
+        with decided(running, "r-1") as received:
+            assert IN_FLIGHT in running.client.get("/metrics").text
 
         assert [event.name for event in received] == ["facts", "decision"]
         assert received[-1].data["action"] == "book_appointment"
-        assert IN_FLIGHT in running.client.get("/metrics").text
-        answer.close()
 
 
 def test_a_client_that_leaves_after_the_decision_leaves_a_cancelled_record_that_holds_it(data_dir: Path) -> None:
     with service(data_dir, **SLOW) as running:
-        answer, received = decided(running, "gone")
-        answer.close()
+        with decided(running, "gone") as received:
+            pass
 
         wait_until(lambda: ended(running) == {"gone": "cancelled"}, 30)
         stored = running.client.get(f"/consultations/{received[-1].data['id']}").json()
@@ -52,10 +52,9 @@ def test_a_client_that_leaves_after_the_decision_leaves_a_cancelled_record_that_
 
 def test_a_decision_that_was_told_outlives_the_process_that_told_it(data_dir: Path) -> None:
     with service(data_dir, SCRIPT_LATENCY_SECONDS="3") as running:
-        answer, received = decided(running, "killed")
-        running.signal(SIGKILL)
-        running.ended()
-        answer.close()
+        with decided(running, "killed") as received:
+            running.signal(SIGKILL)
+            running.ended()
 
     with service(data_dir) as running:
         path = f"/consultations/{received[-1].data['id']}"
