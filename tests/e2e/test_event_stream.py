@@ -51,10 +51,9 @@ def test_a_client_that_leaves_after_the_decision_leaves_a_cancelled_record_that_
 
 
 def test_a_decision_that_was_told_outlives_the_process_that_told_it(data_dir: Path) -> None:
-    with service(data_dir, SCRIPT_LATENCY_SECONDS="3") as running:
-        with decided(running, "killed") as received:
-            running.signal(SIGKILL)
-            running.ended()
+    with service(data_dir, SCRIPT_LATENCY_SECONDS="3") as running, decided(running, "killed") as received:
+        running.signal(SIGKILL)
+        running.ended()
 
     with service(data_dir) as running:
         path = f"/consultations/{received[-1].data['id']}"
