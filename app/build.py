@@ -14,6 +14,7 @@ from app.api.handlers import add_handlers
 from app.api.health_routes import build_health_router
 from app.api.keys import KeyRing
 from app.api.middleware import BodyLimit, Door, HeaderLimit, RequestContext, SecurityHeaders
+from app.api.page_routes import build_page_router
 from app.api.rate_limit import RateLimit
 from app.api.readiness import Readiness
 from app.api.routes import CHECK_PATH, EXPOSED_HEADERS, REQUEST_HEADERS, build_check_router
@@ -35,12 +36,14 @@ from app.telemetry import metrics
 from app.telemetry.clock import utc_now
 
 
-def build_app(checks: Checks, readiness: Readiness, access: Access) -> FastAPI:
+def build_app(checks: Checks, readiness: Readiness, access: Access, *, chat_page: bool = False) -> FastAPI:
     """The HTTP application around parts that someone else starts and stops."""
     api = FastAPI(title="Booking assistant", version=app.__version__, description=app.__doc__ or "")
     api.include_router(build_check_router(checks, access, readiness))
     api.include_router(build_health_router(access, readiness))
     api.include_router(build_erasure_router(access, checks.call_log))
+    if chat_page:
+        api.include_router(build_page_router())
     add_handlers(api)
     api.add_middleware(BodyLimit)  # added first, so it is innermost
     if access.origins:

@@ -110,7 +110,7 @@ async def _serve(
     readiness = Readiness(
         {"engine": engine.check, "call_log": service.call_log.check}, {"database": service.call_log.check_database}
     )
-    server = _Server(build_app(checks, readiness, access))
+    server = _Server(build_app(checks, readiness, access, chat_page=settings.chat_page))
     _stop_on_signals(service)
     serving = asyncio.create_task(server.serve(sockets=[listener]), name="http")
     starting = asyncio.create_task(_make_ready(service, checks, readiness), name="start")
@@ -148,18 +148,20 @@ async def _make_ready(service: Service, checks: Checks, readiness: Readiness) ->
     host, port = service.listener.getsockname()[:2]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     log.info("service.ready", extra={"url": url, "model": service.engine.model})
-    print(_banner(url, service.engine.model, with_key=service.settings.key_file.exists()), flush=True)
+    with_key, with_page = service.settings.key_file.exists(), service.settings.chat_page
+    print(_banner(url, service.engine.model, with_key=with_key, with_page=with_page), flush=True)
 
 
-def _banner(url: str, model: str, with_key: bool) -> str:
+def _banner(url: str, model: str, *, with_key: bool, with_page: bool) -> str:
     message = "Hi, I am 34 and would like the £2,400 course and the £150 check-up on 14 December 2027 at 10am."
     key = "    -H 'Authorization: Bearer YOUR-KEY' \\\n" if with_key else ""
+    page = f"Chat page: {url}/   " if with_page else ""
     return (
         f"\nThe booking assistant is ready at {url} ({model}). Try:\n\n"
         f"  curl -s {url}/consultations/check -H 'Content-Type: application/json' \\\n"
         f"{key}"
         f'    -d \'{{"message": "{message}"}}\'\n\n'
-        f"API documentation: {url}/docs   health: {url}/readyz   metrics: {url}/metrics   Ctrl-C stops it.\n"
+        f"{page}API documentation: {url}/docs   health: {url}/readyz   metrics: {url}/metrics   Ctrl-C stops it.\n"
     )
 
 

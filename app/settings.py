@@ -87,6 +87,8 @@ class Settings(BaseSettings):
     """Checks a minute for each key; 0 sets no limit. Where there are no keys there is no limit either."""
     cors_origins: str | None = None
     """Origins of chat frontends in browsers, comma separated, e.g. https://chat.example; unset: none."""
+    chat_page: bool = True
+    """Serve the chat page at /, an example of a client; it asks with the key its visitor gives, like any other."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Of this service's own log, one JSON object a line on stderr where that is not a terminal."""
 

@@ -128,11 +128,13 @@ class SecurityHeaders:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        # The page of /docs brings scripts of its own; everything else is data.
-        added = SECURITY_HEADERS[1:] if scope["path"] in DOCUMENTATION else SECURITY_HEADERS
+        # The page of /docs brings scripts of its own, the chat page says what it needs; everything else is data.
+        is_documentation = scope["path"] in DOCUMENTATION
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
+                has_policy = any(name == b"content-security-policy" for name, _ in message["headers"])
+                added = SECURITY_HEADERS[1:] if is_documentation or has_policy else SECURITY_HEADERS
                 message["headers"] = [*message["headers"], *added]
             await send(message)
 
