@@ -66,6 +66,7 @@ def test_nothing_needs_to_be_set(folder: Path) -> None:
         "keys_file": None,
         "rate_limit_per_minute": 600,
         "cors_origins": None,
+        "chat_page": True,
         "log_level": "info",
     }
 
