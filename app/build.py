@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import timedelta
+from typing import get_args
 
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
@@ -15,20 +16,23 @@ from app.api.health_routes import build_health_router
 from app.api.keys import KeyRing
 from app.api.middleware import BodyLimit, Door, HeaderLimit, RequestContext, SecurityHeaders
 from app.api.page_routes import build_page_router
+from app.api.problems import KINDS
 from app.api.rate_limit import RateLimit
 from app.api.readiness import Readiness
 from app.api.routes import CHECK_PATH, EXPOSED_HEADERS, REQUEST_HEADERS, build_check_router
-from app.errors import SettingsInvalid
+from app.errors import LossReason, SettingsInvalid
 from app.llm.demo_script import demo_reply
-from app.llm.engine import Engine
+from app.llm.engine import Engine, FinishReason
 from app.llm.scripted_engine import ScriptedEngine, replies_from_file
 from app.llm.supervised_engine import SupervisedEngine
-from app.pipeline.admission import AdmissionLimits
-from app.pipeline.checks import CheckLimits, Checks
+from app.pipeline.admission import AdmissionLimits, RefusalReason
+from app.pipeline.checks import OUTPUT_PROPERTIES, CheckLimits, Checks
+from app.pipeline.design import DesignName, Enforcement
 from app.policy import POLICY
 from app.settings import Settings
 from app.store.call_log import SpooledCallLog
 from app.store.postgres import Postgres
+from app.store.records import CallKind, CheckOutcome
 from app.store.retention import Retention, RetentionPeriods
 from app.store.spool import SpoolLimits
 from app.store.spool.disk import require_disk
@@ -38,6 +42,7 @@ from app.telemetry.clock import utc_now
 
 def build_app(checks: Checks, readiness: Readiness, access: Access, *, chat_page: bool = False) -> FastAPI:
     """The HTTP application around parts that someone else starts and stops."""
+    show_all_counters()
     api = FastAPI(title="Booking assistant", version=app.__version__, description=app.__doc__ or "")
     api.include_router(build_check_router(checks, access, readiness))
     api.include_router(build_health_router(access, readiness))
@@ -59,6 +64,17 @@ def build_app(checks: Checks, readiness: Readiness, access: Access, *, chat_page
     api.add_middleware(SecurityHeaders)
     api.add_middleware(RequestContext)
     return api
+
+
+def show_all_counters() -> None:
+    """Before anything is counted, so that a first failure is seen as one."""
+    conditions = (DesignName, Enforcement)
+    metrics.begin_at_zero(metrics.CHECKS, *conditions, get_args(CheckOutcome))
+    metrics.begin_at_zero(metrics.OUTPUTS, *conditions, OUTPUT_PROPERTIES, ("true", "false"))
+    metrics.begin_at_zero(metrics.CALLS_FINISHED, get_args(CallKind), get_args(FinishReason), *conditions)
+    metrics.begin_at_zero(metrics.REFUSED, (kind.name for kind in KINDS))
+    metrics.begin_at_zero(metrics.ADMISSION_REFUSED, get_args(RefusalReason))
+    metrics.begin_at_zero(metrics.ENGINE_LOST, get_args(LossReason))
 
 
 def build_access(settings: Settings) -> Access:

@@ -51,10 +51,13 @@ class EngineNotReady(EngineError):
     """The engine is loading, stalled or dead; the reason is the message."""
 
 
+LossReason = Literal["died", "stalled"]
+
+
 class EngineLost(EngineNotReady):
     """This engine will not answer again: another has to be started."""
 
-    def __init__(self, message: str, reason: Literal["died", "stalled"]) -> None:
+    def __init__(self, message: str, reason: LossReason) -> None:
         super().__init__(message)
         self.reason = reason
 

@@ -1,4 +1,4 @@
-"""python -m eval run | analyze | compare | gate | report.
+"""python -m eval run | analyze | compare | gate | report | metrics.
 
 Exit codes: 0 pass, 1 gate failed, 2 usage, 3 too many errors, 130 interrupted.
 """
@@ -15,6 +15,7 @@ from eval.analysis import analyze
 from eval.compare import compare_runs
 from eval.errors import PASS, TOO_MANY_ERRORS, EvalError
 from eval.gate import GateRules, judge, junit
+from eval.metrics import as_metrics, push, write_textfile
 from eval.plan import conditions
 from eval.report import pictures, write_report
 from eval.results import Results, read_results
@@ -110,6 +111,17 @@ def _gate(chosen: argparse.Namespace) -> int:
     return judgement.exit_code
 
 
+def _metrics(chosen: argparse.Namespace) -> int:
+    results = _read(chosen.results)
+    registry = as_metrics(results, analyze(results))
+    if chosen.textfile is not None:
+        write_textfile(registry, chosen.textfile)
+    else:
+        push(registry, chosen.push)
+    print(f"wrote {chosen.textfile}" if chosen.textfile else f"pushed to {chosen.push}")
+    return PASS
+
+
 def _report(chosen: argparse.Namespace) -> int:
     results = _read(chosen.results)
     analysis = analyze(results)
@@ -152,6 +164,13 @@ def _parser() -> argparse.ArgumentParser:
     comparison.add_argument("before", type=Path)
     comparison.add_argument("after", type=Path)
     comparison.set_defaults(command=_compare)
+
+    shown = commands.add_parser("metrics", help="the rates for Prometheus, into a file or to a pushgateway")
+    shown.add_argument("results", type=Path)
+    where = shown.add_mutually_exclusive_group(required=True)
+    where.add_argument("--textfile", type=Path, help="for the node exporter's textfile collector; ends in .prom")
+    where.add_argument("--push", metavar="URL", help="of a Prometheus pushgateway")
+    shown.set_defaults(command=_metrics)
 
     _add_gate(commands.add_parser("gate", help="pass or fail a results file, for CI"))
 

@@ -8,9 +8,12 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Literal
 
 from app.errors import ServiceBusy
 from app.telemetry import metrics
+
+RefusalReason = Literal["full", "late"]
 
 SLOW_WAIT_SECONDS = 0.1
 SLOW_FOR_SECONDS = 1.0
@@ -126,7 +129,7 @@ class Admission:
     def _is_slow(self) -> bool:
         return self._slow_since is not None and self._clock() - self._slow_since >= SLOW_FOR_SECONDS
 
-    def _refusal(self, reason: str, message: str) -> ServiceBusy:
+    def _refusal(self, reason: RefusalReason, message: str) -> ServiceBusy:
         metrics.ADMISSION_REFUSED.labels(reason).inc()
         return ServiceBusy(message, self._retry_after_seconds())
 

@@ -33,6 +33,8 @@ from app.store.masking import mask_record, without_contents
 from app.store.records import CheckOutcome, CheckRecord
 from app.telemetry import metrics
 
+OUTPUT_PROPERTIES = ("valid", "strict_json", "field_order_ok", "consistent")
+
 log_events = logging.getLogger(__name__)
 
 
@@ -248,14 +250,8 @@ def disagreement_flags(facts: GroundedFacts) -> list[str]:
 
 def _count(log: RunLog, result: CheckResult) -> None:
     metrics.DECISIONS.labels(*log.condition, result.action.value, result.reason_code.value).inc()
-    properties = {
-        "valid": result.valid,
-        "strict_json": result.strict_json,
-        "field_order_ok": result.field_order_ok,
-        "consistent": result.consistent,
-    }
-    for name, holds in properties.items():
-        metrics.OUTPUTS.labels(*log.condition, name, str(holds).lower()).inc()
+    for name in OUTPUT_PROPERTIES:
+        metrics.OUTPUTS.labels(*log.condition, name, str(getattr(result, name)).lower()).inc()
     for flag in set(log.flags):
         metrics.FLAGS.labels(*log.condition, flag).inc()
     if result.facts is not None:

@@ -104,6 +104,7 @@ class CallLogStats:
 
     spool_bytes: int
     """Not in the database yet."""
+    spool_max_bytes: int
     oldest_unshipped_seconds: float
     written: int
     shipped: int
@@ -223,6 +224,7 @@ class SpooledCallLog:
     def stats(self) -> CallLogStats:
         return CallLogStats(
             spool_bytes=self._unshipped.size_bytes,
+            spool_max_bytes=self._limits.max_bytes,
             oldest_unshipped_seconds=self._unshipped.oldest_seconds,
             written=self._spool.written,
             shipped=self._shipper.shipped,

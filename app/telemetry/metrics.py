@@ -1,6 +1,7 @@
 """Every metric of this service, declared once. Labels come from closed sets; never ids, never text."""
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import product
 
 from prometheus_client import REGISTRY, Counter, Gauge, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -47,6 +48,12 @@ HTTP_SECONDS = Histogram(
 )
 
 
+def begin_at_zero(counter: Counter, *labels: Iterable[str]) -> None:
+    """Show every combination from the start: to a rate, a series that appears has not increased."""
+    for combination in product(*labels):
+        counter.labels(*combination)
+
+
 class CallLogNumbers(Collector):
     """What the call log counts by itself, read when somebody asks."""
 
@@ -69,6 +76,7 @@ class CallLogNumbers(Collector):
 
 CALL_LOG_FAMILIES = {
     "spool_bytes": ("booking_spool_bytes", "Records that are not in the database yet", GaugeMetricFamily),
+    "spool_max_bytes": ("booking_spool_max_bytes", "From here on checks are refused", GaugeMetricFamily),
     "oldest_unshipped_seconds": (
         "booking_spool_oldest_unshipped_seconds",
         "Age of the oldest record that is not in the database yet",
