@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 # Which engine to install: none for a scripted one, else by hardware.
-DEVICE = $(if $(filter scripted,$(ENGINE)),none,$(shell $(PYTHON) app/llm/hardware.py))
+DEVICE = $(if $(filter scripted openai,$(ENGINE)),none,$(shell $(PYTHON) app/llm/hardware.py))
 
 .PHONY: run test test-fast check format eval bench install clean help
 

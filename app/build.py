@@ -133,6 +133,8 @@ def _engine_factory(settings: Settings) -> Callable[[], Engine]:
     if settings.engine == "scripted":
         reply = replies_from_file(settings.script_file) if settings.script_file else demo_reply
         return lambda: ScriptedEngine(reply, settings.script_latency_seconds)
+    if settings.engine == "openai":
+        return _openai_factory(settings)
     from app.llm.hardware import detect_device
     from app.llm.vllm_engine.engine import VllmEngine, require_installed
     from app.llm.vllm_engine.run_dir import new_run_dir
@@ -147,3 +149,16 @@ def _engine_factory(settings: Settings) -> Callable[[], Engine]:
         weights.folder, weights.name, device, new_run_dir(), max_running=settings.engine_batch, tuned=tuned
     )
     return lambda: VllmEngine(vllm_settings)
+
+
+def _openai_factory(settings: Settings) -> Callable[[], Engine]:
+    """Raises SettingsInvalid."""
+    from app.llm.openai_engine.engine import OpenAIEngine, OpenAISettings
+
+    if not settings.openai_urls:
+        raise SettingsInvalid("ENGINE=openai needs OPENAI_BASE_URL, e.g. http://127.0.0.1:8001/v1")
+    if settings.model == "auto":
+        raise SettingsInvalid("ENGINE=openai needs MODEL, the name under which the servers offer it")
+    key = settings.openai_api_key
+    openai_settings = OpenAISettings(settings.openai_urls, settings.model, key.get_secret_value() if key else None)
+    return lambda: OpenAIEngine(openai_settings)

@@ -19,6 +19,7 @@ TYPO_MIN_LETTERS = 6
 """Shorter names are too near to what other programs use: PORTS and MODE are nobody's slip."""
 
 
+_BASE_URL = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\])(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?")
 _ORIGIN = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?")
 
 
@@ -39,10 +40,14 @@ class Settings(BaseSettings):
     """Folder of the embedded database; made if missing."""
     cache_dir: Path = Field(default_factory=_cache_home)
     """Folder of model weights, shared by all clones; several GB."""
-    engine: Literal["vllm", "scripted"] = "vllm"
-    """Who answers: an embedded vLLM, or a script that needs neither vLLM nor weights."""
+    engine: Literal["vllm", "openai", "scripted"] = "vllm"
+    """Who answers: an embedded vLLM, servers of OPENAI_BASE_URL, or a script that needs neither vLLM nor weights."""
+    openai_base_url: str | None = None
+    """ENGINE=openai: where OpenAI-compatible servers answer, comma separated, e.g. http://vllm-0:8000/v1."""
+    openai_api_key: SecretStr | None = None
+    """ENGINE=openai: sent to those servers; unset sends none."""
     model: str = "auto"
-    """A name from app/llm/models.py, a folder of weights or a .gguf file; auto is by hardware."""
+    """A name from app/llm/models.py, a folder or .gguf file; auto is by hardware. ENGINE=openai: its name there."""
     engine_batch: Annotated[int, Field(ge=1, le=256)] = 16
     """Sequences the embedded engine decodes together."""
     engine_profile: Literal["tuned", "vllm-defaults"] = "tuned"
@@ -100,6 +105,14 @@ class Settings(BaseSettings):
         except RuntimeError:
             raise ValueError("the home folder of that user is not known; give a path without ~") from None
 
+    @field_validator("openai_base_url")
+    @classmethod
+    def _explicit_urls(cls, given: str | None) -> str | None:
+        for url in _listed(given):
+            if not _BASE_URL.fullmatch(url):
+                raise ValueError(f"{url!r} is no base URL; write http://host:port/v1, and a key as OPENAI_API_KEY")
+        return given
+
     @field_validator("cors_origins")
     @classmethod
     def _explicit_origins(cls, given: str | None) -> str | None:
@@ -115,6 +128,10 @@ class Settings(BaseSettings):
     @property
     def key_file(self) -> Path:
         return self.keys_file or self.data_dir / "keys.json"
+
+    @property
+    def openai_urls(self) -> tuple[str, ...]:
+        return tuple(url.rstrip("/") for url in _listed(self.openai_base_url))
 
     @property
     def origins(self) -> list[str]:
@@ -159,5 +176,5 @@ def _sentence(problem: Any) -> str:
         return f"unknown setting {name} in .env; see .env.example for those that exist"
     if problem["type"] == "value_error" and not name:
         return message
-    shown = "" if name == "DATABASE_URL" else f" {str(problem['input'])!r}"
+    shown = "" if name in ("DATABASE_URL", "OPENAI_API_KEY") else f" {str(problem['input'])!r}"
     return f"setting {name}{shown} is not usable: {message[:1].lower()}{message[1:]}"

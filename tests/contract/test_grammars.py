@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from app.llm.engine import Engine, Generation, Sampling
-from app.llm.vllm_engine.schemas import grammar_schema
+from app.llm.grammar_schema import grammar_schema
 from app.pipeline.design import ModelCall
 from app.pipeline.designs import ALL_CALLS
 from app.pipeline.parse import parse_output

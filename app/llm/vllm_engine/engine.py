@@ -23,9 +23,9 @@ from app.errors import (
     StartFailed,
 )
 from app.llm.engine import ChatMessage, Generation, OutputSchema, Prompt, Sampling, TextListener
+from app.llm.grammar_schema import grammar_schema
 from app.llm.vllm_engine.processes import are_stopped, cpu_seconds, descendants, end_processes
 from app.llm.vllm_engine.run_dir import make_run_dir, note_shared_memory, remove_left_run_dirs, remove_run_dir
-from app.llm.vllm_engine.schemas import grammar_schema
 from app.llm.vllm_engine.settings import VllmSettings, engine_arguments, set_environment
 
 log = logging.getLogger(__name__)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.llm.vllm_engine.schemas import grammar_schema
+from app.llm.grammar_schema import grammar_schema
 from app.pipeline.design import DesignName
 from app.pipeline.designs import ALL_CALLS, EXTRACT, NARRATE, SINGLE_CALL_DESIGNS
 from app.pipeline.validate import lint_schema
